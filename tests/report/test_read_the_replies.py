@@ -23,10 +23,7 @@ from hearteval.report.page.replies import (
     Reading,
     Shown,
     lines,
-    marks,
     order_words,
-    outcome,
-    rater_words,
 )
 
 HOSTILE = """</q></details><script>alert(1)</script><img src=x onerror="x()">
@@ -82,13 +79,13 @@ def test_verdicts_in_both_orders_are_told_in_words(
         invented_verdict("gpt", *ends, choice)
         for ends, choice in zip((("a", "b"), ("b", "a")), choices, strict=True)
     ]
-    ((rater, words_of, _),) = rater_words(invented_reading("a", "b", verdicts=verdicts))
+    ((rater, words_of, _),) = invented_reading("a", "b", verdicts=verdicts).rater_words
     assert (rater, words_of) == ("gpt", said)
 
 
 def test_verdict_in_one_order_names_that_order() -> None:
     verdicts = [invented_verdict("gpt", "b", "a", "second", strength=2)]
-    ((_, words_of, _),) = rater_words(invented_reading("a", "b", verdicts=verdicts))
+    ((_, words_of, _),) = invented_reading("a", "b", verdicts=verdicts).rater_words
     assert words_of == "chose a (strength 2) with b shown first"
 
 
@@ -100,7 +97,7 @@ def test_axes_with_one_mark_stand_together() -> None:
         "R": AxisMark("second", 3),
     }
     judgment = dataclasses.replace(verdict.judgment, axes=axes)
-    assert marks(dataclasses.replace(verdict, judgment=judgment), AXIS_NAMES) == [
+    assert dataclasses.replace(verdict, judgment=judgment).marks(AXIS_NAMES) == [
         ("b, 3", ["Human Alignment", "Resonance"]),
         ("no difference", ["Attunement"]),
     ]
@@ -110,15 +107,13 @@ def test_outcome_counts_the_verdicts() -> None:
     ends = (("a", "b"), ("b", "a"))
     split = [invented_verdict("x", *two, "first") for two in ends]
     clear = [invented_verdict("y", *ends[0], "second"), invented_verdict("y", *ends[1], "first")]
-    assert outcome(invented_reading("a", "b", verdicts=[*split, *clear])) == "3 for b and 1 for a"
-    assert (
-        outcome(invented_reading("a", "b", verdicts=split)) == "1 for a and 1 for b, by the order"
-    )
-    assert outcome(invented_reading("a", "b", verdicts=clear)) == "both verdicts for b"
-    assert outcome(invented_reading("a", "b", verdicts=clear[:1])) == "one verdict for b"
+    assert invented_reading("a", "b", verdicts=[*split, *clear]).outcome == "3 for b and 1 for a"
+    assert invented_reading("a", "b", verdicts=split).outcome == "1 for a and 1 for b, by the order"
+    assert invented_reading("a", "b", verdicts=clear).outcome == "both verdicts for b"
+    assert invented_reading("a", "b", verdicts=clear[:1]).outcome == "one verdict for b"
     people = [dataclasses.replace(one, is_person=True) for one in split]
     both = invented_reading("a", "b", verdicts=[*people, *clear])
-    assert outcome(both) == "people: 1 for a and 1 for b, by the order; judges: both verdicts for b"
+    assert both.outcome == "people: 1 for a and 1 for b, by the order; judges: both verdicts for b"
 
 
 def test_text_of_models_and_people_stays_text() -> None:

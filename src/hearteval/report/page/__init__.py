@@ -18,7 +18,8 @@ from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.report import figures, text
 from hearteval.report.answers.headline import first_line
-from hearteval.report.page import filters, links, matrix, replies
+from hearteval.report.page import links, matrix, replies
+from hearteval.report.page.filters import filters_of
 from hearteval.report.page.view import View
 
 NUMBERS = (
@@ -97,12 +98,21 @@ def _replies_html(
     results: StudyResults, shown: replies.Shown, room: int
 ) -> tuple[list[replies.Reading], str]:
     """Return the readings that fit, and their section."""
-    section = _reply_macros().replies_section
     bare = [replies.Part(one, Markup(), replies.FORMS[-1]) for one in shown.readings]
-    about = len(section(bare, results, shown).encode())
+    about = len(_section_html(results, shown, bare).encode())
     write = partial(comparison_html, results, shown)
     parts = replies.that_fit(shown.readings, room - about - _SLACK_BYTES, write)
-    return [one.reading for one in parts], str(section(parts, results, shown))
+    return [one.reading for one in parts], _section_html(results, shown, parts)
+
+
+def _section_html(
+    results: StudyResults, shown: replies.Shown, parts: Sequence[replies.Part]
+) -> str:
+    readings = [one.reading for one in parts]
+    found = filters_of(readings, results.axis_names)
+    order = replies.order_words(readings, results.mine)
+    section = _reply_macros().replies_section
+    return str(section(parts, replies.N_OPEN, found, order, len(results.examples), shown))
 
 
 def comparison_html(
@@ -136,7 +146,8 @@ def readings_html(
     for k, one in enumerate(readings):
         html = comparison_html(results, shown, one, is_open=k < replies.N_OPEN, is_first=False)
         parts.append(replies.Part(one, html))
-    return str(_reply_macros().reading_list(parts, results.axis_names))
+    found = filters_of(readings, results.axis_names)
+    return str(_reply_macros().reading_list(parts, replies.N_OPEN, found))
 
 
 def _reply_macros() -> Any:
@@ -170,13 +181,13 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = (filters, links, replies, text)
-    made.globals.update(
-        {module.__name__.rpartition(".")[2]: module for module in modules},
-    )
+    made.globals["text"] = text  # how numbers are written: also as what a macro writes with
     made.filters.update(
         {name: getattr(text, name) for name in NUMBERS},
         code=_code,
+        lines=replies.lines,
+        opening=replies.opening,
+        earlier_words=replies.earlier_words,
         z_step=figures.z_step,
         heat_colours=figures.heat_colours,
         shown_section=_shown_section,

@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hearteval.domain import Axis
-from hearteval.report.page.replies import Reading
-
-KINDS: Mapping[str, str] = {"subset": "Part", "emotion": "Emotion", "problem": "Problem"}
-"""What items are told apart by, with what it is called."""
+from hearteval.report.page.replies import KINDS, Reading
 
 
 class Filters(NamedTuple):
@@ -16,7 +13,7 @@ class Filters(NamedTuple):
     Attributes:
         axes: Those that were marked, by their number among all, from 1.
         kinds: Of items: a key of `KINDS`, its words, and what occurs.
-        clear: What `clearness` says of them.
+        clear: What `Reading.clearness` says of them.
     """
 
     systems: list[str]
@@ -33,7 +30,7 @@ def filters_of(readings: Sequence[Reading], names: Mapping[Axis, str]) -> Filter
         (key, words, sorted({getattr(one.item, key) for one in readings} - {""}))
         for key, words in KINDS.items()
     ]
-    clear = {clearness(one) for one in readings}
+    clear = {one.clearness for one in readings}
     return Filters(
         systems=sorted({name for one in readings for name in one.systems}),
         axes=[(k, name) for k, (axis, name) in enumerate(names.items(), 1) if axis in marked],
@@ -41,22 +38,3 @@ def filters_of(readings: Sequence[Reading], names: Mapping[Axis, str]) -> Filter
         clear=sorted(clear - {""}, reverse=True) if len(clear) > 1 else [],
         has_opposed=len({one.example.is_opposed for one in readings}) > 1,
     )
-
-
-def clearness(reading: Reading) -> str:
-    """Say whether verdicts contradict each other, or all prefer the same reply; else nothing."""
-    winners = {verdict.winner for verdict in reading.verdicts}
-    if winners >= {*reading.systems}:
-        return "contested"
-    return "clear" if len(winners) == 1 and None not in winners else ""
-
-
-def leads(reading: Reading, axes: Sequence[Axis]) -> str:
-    """Return which side more verdicts prefer, overall and on each axis: ``l``, ``r`` or ``-``."""
-    said = [[verdict.winner for verdict in reading.verdicts]]
-    for axis in axes:
-        marked = [one for one in reading.verdicts if axis in one.judgment.axes]
-        said.append([one.of(one.judgment.axes[axis].choice) for one in marked])
-    left, right = reading.systems
-    ahead = [winners.count(left) - winners.count(right) for winners in said]
-    return "".join("l" if n > 0 else "r" if n else "-" for n in ahead)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from hearteval.analysis.examples import Example
-from hearteval.domain import Axis, AxisMark, Choice, Item, Judgment
+from hearteval.domain import Axis, AxisMark, Choice, Item, Judgment, Turn
 from hearteval.report.text import listed, plural, shortened
 
 OPENING = 90
@@ -29,6 +29,8 @@ LEAST_BYTES = 1_500
 """No comparison takes less."""
 MOST_READ = 150
 """More never fit into one file."""
+KINDS: Mapping[str, str] = {"subset": "Part", "emotion": "Emotion", "problem": "Problem"}
+"""What items are told apart by, with what it is called."""
 _CONTROLS = {"Cc", "Cs"}
 
 
@@ -57,6 +59,20 @@ class Verdict:
         """Return the system of a choice, None for a tie."""
         return {"first": self.first, "second": self.second, "tie": None}[choice]
 
+    def marks(self, names: Mapping[Axis, str]) -> list[tuple[str, list[str]]]:
+        """Return what was marked, each with the names of its axes."""
+        found: dict[str, list[str]] = {}
+        for axis, name in names.items():
+            if axis in self.judgment.axes:
+                found.setdefault(_mark_words(self, self.judgment.axes[axis]), []).append(name)
+        return list(found.items())
+
+    def axis_reasons(self, names: Mapping[Axis, str]) -> list[tuple[str, str]]:
+        """Return the reason given for each axis, with its name."""
+        reasons = self.judgment.reasons
+        said = [(name, " ".join(lines(reasons.get(axis, "")))) for axis, name in names.items()]
+        return [(name, reason) for name, reason in said if reason]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
@@ -81,6 +97,64 @@ class Reading:
     def sides(self) -> tuple[tuple[str, str], tuple[str, str]]:
         """Each system with its completion."""
         return (self.example.left, self.texts[0]), (self.example.right, self.texts[1])
+
+    @property
+    def chosen_words(self) -> str:
+        """Say in a word or two why a comparison is here."""
+        return (
+            "people against judges"
+            if self.example.is_opposed
+            else CHOSEN_WORDS[self.example.chosen_as]
+        )
+
+    @property
+    def outcome(self) -> str:
+        """Say in a few words what the raters preferred, people and judges apart."""
+        by_kind = {
+            kind: [one for one in self.verdicts if one.is_person == (kind == "people")]
+            for kind in ("people", "judges")
+        }
+        if all(by_kind.values()):
+            return "; ".join(f"{kind}: {_outcome(self, said)}" for kind, said in by_kind.items())
+        return _outcome(self, self.verdicts)
+
+    @property
+    def rater_words(self) -> list[tuple[str, str, list[Verdict]]]:
+        """Say what each rater preferred, in both orders; with verdicts that have marks or reasons."""
+        by_rater: dict[str, list[Verdict]] = defaultdict(list)
+        for verdict in self.verdicts:
+            by_rater[verdict.rater].append(verdict)
+        return [
+            (rater, _verdict_words(said), [one for one in said if _says_more(one.judgment)])
+            for rater, said in by_rater.items()
+        ]
+
+    @property
+    def clearness(self) -> str:
+        """Say whether verdicts contradict each other, or all prefer the same reply; else nothing."""
+        winners = {verdict.winner for verdict in self.verdicts}
+        if winners >= {*self.systems}:
+            return "contested"
+        return "clear" if len(winners) == 1 and None not in winners else ""
+
+    def leads(self, axes: Sequence[Axis]) -> str:
+        """Return which side more verdicts prefer, overall and on each axis: ``l``, ``r`` or ``-``."""
+        said = [[verdict.winner for verdict in self.verdicts]]
+        for axis in axes:
+            marked = [one for one in self.verdicts if axis in one.judgment.axes]
+            said.append([one.of(one.judgment.axes[axis].choice) for one in marked])
+        left, right = self.systems
+        ahead = [winners.count(left) - winners.count(right) for winners in said]
+        return "".join("l" if n > 0 else "r" if n else "-" for n in ahead)
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """What its item is told apart by, by the keys of `KINDS`."""
+        return {key: getattr(self.item, key) for key in KINDS}
+
+    def turns_before(self, form: str) -> Sequence[Turn]:
+        """Return the turns before the last one, as many as a form of `FORMS` has."""
+        return self.item.context[-N_TURNS_IN_BRIEF if form == FORMS[-1] else 0 : -1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,22 +213,6 @@ CHOSEN_WORDS: Mapping[str, str] = {
 }
 
 
-def chosen_words(example: Example) -> str:
-    """Say in a word or two why a comparison is here."""
-    return "people against judges" if example.is_opposed else CHOSEN_WORDS[example.chosen_as]
-
-
-def outcome(reading: Reading) -> str:
-    """Say in a few words what the raters preferred, people and judges apart."""
-    by_kind = {
-        kind: [one for one in reading.verdicts if one.is_person == (kind == "people")]
-        for kind in ("people", "judges")
-    }
-    if all(by_kind.values()):
-        return "; ".join(f"{kind}: {_outcome(reading, said)}" for kind, said in by_kind.items())
-    return _outcome(reading, reading.verdicts)
-
-
 def _outcome(reading: Reading, verdicts: Sequence[Verdict]) -> str:
     winners = [verdict.winner for verdict in verdicts]
     counts = {name: winners.count(name) for name in (*reading.systems, None)}
@@ -170,17 +228,6 @@ def _outcome(reading: Reading, verdicts: Sequence[Verdict]) -> str:
     n = len(winners)
     each = {1: "one verdict", 2: "both verdicts"}.get(n, f"all {n} verdicts")
     return f"{each} for {winner}" if winner else f"{each}: no difference"
-
-
-def rater_words(reading: Reading) -> list[tuple[str, str, list[Verdict]]]:
-    """Say what each rater preferred, in both orders; with verdicts that have marks or reasons."""
-    by_rater: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in reading.verdicts:
-        by_rater[verdict.rater].append(verdict)
-    return [
-        (rater, _verdict_words(said), [one for one in said if _says_more(one.judgment)])
-        for rater, said in by_rater.items()
-    ]
 
 
 def _says_more(judgment: Judgment) -> bool:
@@ -203,22 +250,6 @@ def _one_verdict(verdict: Verdict) -> str:
     if verdict.winner is None:
         return "saw no difference"
     return f"chose {verdict.winner} (strength {verdict.judgment.strength})"
-
-
-def marks(verdict: Verdict, names: Mapping[Axis, str]) -> list[tuple[str, list[str]]]:
-    """Return what was marked, each with the names of its axes."""
-    found: dict[str, list[str]] = {}
-    for axis, name in names.items():
-        if axis in verdict.judgment.axes:
-            found.setdefault(_mark_words(verdict, verdict.judgment.axes[axis]), []).append(name)
-    return list(found.items())
-
-
-def axis_reasons(verdict: Verdict, names: Mapping[Axis, str]) -> list[tuple[str, str]]:
-    """Return the reason given for each axis, with its name."""
-    reasons = verdict.judgment.reasons
-    said = [(name, " ".join(lines(reasons.get(axis, "")))) for axis, name in names.items()]
-    return [(name, reason) for name, reason in said if reason]
 
 
 def _mark_words(verdict: Verdict, mark: AxisMark) -> str:
