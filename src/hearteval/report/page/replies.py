@@ -100,7 +100,7 @@ class Reading:
 
     @property
     def chosen_words(self) -> str:
-        """Say in a word or two why a comparison is here."""
+        """Why it is here, in a word or two."""
         return (
             "people against judges"
             if self.example.is_opposed
@@ -109,7 +109,7 @@ class Reading:
 
     @property
     def outcome(self) -> str:
-        """Say in a few words what the raters preferred, people and judges apart."""
+        """What the raters preferred, people and judges apart."""
         by_kind = {
             kind: [one for one in self.verdicts if one.is_person == (kind == "people")]
             for kind in ("people", "judges")
@@ -120,7 +120,7 @@ class Reading:
 
     @property
     def rater_words(self) -> list[tuple[str, str, list[Verdict]]]:
-        """Say what each rater preferred, in both orders; with verdicts that have marks or reasons."""
+        """What each rater preferred, in both orders; with verdicts that have marks or reasons."""
         by_rater: dict[str, list[Verdict]] = defaultdict(list)
         for verdict in self.verdicts:
             by_rater[verdict.rater].append(verdict)
@@ -131,14 +131,14 @@ class Reading:
 
     @property
     def clearness(self) -> str:
-        """Say whether verdicts contradict each other, or all prefer the same reply; else nothing."""
+        """Whether verdicts contradict each other, or all prefer the same reply; else empty."""
         winners = {verdict.winner for verdict in self.verdicts}
         if winners >= {*self.systems}:
             return "contested"
         return "clear" if len(winners) == 1 and None not in winners else ""
 
     def leads(self, axes: Sequence[Axis]) -> str:
-        """Return which side more verdicts prefer, overall and on each axis: ``l``, ``r`` or ``-``."""
+        """Return which side most prefer, overall and on each axis: ``l``, ``r`` or ``-``."""
         said = [[verdict.winner for verdict in self.verdicts]]
         for axis in axes:
             marked = [one for one in self.verdicts if axis in one.judgment.axes]
