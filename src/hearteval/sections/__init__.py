@@ -9,6 +9,7 @@ from typing import Any
 from hearteval.analysis.section import Section
 from hearteval.sections.ablations import Ablations
 from hearteval.sections.agreement import Agreement
+from hearteval.sections.anchored import Anchored
 from hearteval.sections.axes import Axes
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.explained import Explained
@@ -25,6 +26,7 @@ from hearteval.sections.wording import Wording
 SECTIONS: tuple[type[Section[Any]], ...] = (
     People,
     Agreement,
+    Anchored,
     Judges,
     Ratings,
     Axes,

@@ -1,0 +1,91 @@
+"""Where people would place the systems, by their votes and what judges' votes add to them."""
+
+from dataclasses import replace
+from typing import ClassVar, Self
+
+import numpy as np
+from markupsafe import Markup
+
+from hearteval.analysis.ranking.anchored import AnchoredRanking, rank_anchored
+from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
+from hearteval.analysis.ranking.warnings import JUDGMENTS
+from hearteval.analysis.section import Basis, Chapter, Section
+from hearteval.report.text import NO_VALUE, interval, listed, whole, whole_percent
+from hearteval.stats.comparisons import select_comparisons
+
+JUDGES = "judges"
+"""All judges as one, so that a system that a judge is kept from has judges' votes all the same."""
+DOUBTFUL = 0.5
+
+
+class Anchored(Section[AnchoredRanking]):
+    """People's ranking anchored by judges'."""
+
+    NAME: ClassVar = "anchored"
+    TITLE: ClassVar = "What people would say with more votes"
+    CHAPTER: ClassVar = Chapter.PEOPLE
+    IS_EXPLORATORY: ClassVar = True
+    KEYS: ClassVar = ("anchored",)
+    TABLES: ClassVar = {"anchored": "people's ranking, anchored by judges'"}
+    PATHS: ClassVar = {"anchored": "found.systems"}
+    whole = staticmethod(whole)
+    interval = staticmethod(interval)
+
+    @classmethod
+    def find(cls, basis: Basis) -> Self | None:
+        """Anchor people's votes; None where people or judges did not vote."""
+        raters = people_among(basis.data.raters)
+        systems = sorted(basis.data.ranked, key=lambda system: system.name)
+        votes = to_comparisons(
+            basis.rows,
+            use_strength=False,
+            system_ids=[system.id for system in systems],
+            rater_ids=raters,
+            writers=basis.data.writers,
+        )
+        votes = replace(votes, weight=np.ones(len(votes)))
+        is_person = votes.rater >= 0
+        if is_person.all() or not is_person.any():
+            return None
+        return cls(
+            rank_anchored(
+                select_comparisons(votes, is_person),
+                {JUDGES: select_comparisons(votes, ~is_person)},
+                {system.name: system.kind for system in systems},
+                wording=JUDGMENTS,
+                level=basis.level,
+            )
+        )
+
+    @staticmethod
+    def share(value: float | None) -> str:
+        """Write a share in percent, or a dash where there is none."""
+        return NO_VALUE if value is None else whole_percent(value)
+
+    def line(self) -> Markup:
+        """Say who leads, how far judges miss, and whom they misjudge."""
+        found = self.found
+        if found.reason is not None:
+            return Markup("<b>Not known:</b> {}.").format(found.reason)
+        best = found.systems[0]
+        said = Markup(
+            "<b>{} comes first</b> by people{r}s votes and as far as judges{r} can be relied on:"
+            " judges miss people{r}s place of a system by about {} Elo."
+        ).format(best.system, whole(found.tau_elo), r="\N{RIGHT SINGLE QUOTATION MARK}")
+        doubted = [row.system for row in found.systems if (row.doubt or 0) > DOUBTFUL]
+        if not doubted:
+            return said
+        return said + Markup(" They seem to misjudge {}.").format(listed(doubted))
+
+    def parameters(self) -> str:
+        """Say how judges see systems beside people."""
+        found = self.found
+        slope = found.slopes[JUDGES]
+        kinds = [
+            f"{kind} {elo:+.0f}" for kind, elo in found.kinds.items() if elo is not None and elo
+        ]
+        moved = f" Beyond that people place by kind, in Elo: {', '.join(kinds)}." if kinds else ""
+        return (
+            f"100 Elo between two systems by judges are {100 * slope:.0f} by people. How far"
+            f" judges miss is open: {interval(found.tau_low, found.tau_high)} Elo.{moved}"
+        )

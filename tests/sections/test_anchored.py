@@ -1,0 +1,84 @@
+"""People's ranking anchored by judges', in a study and on its page."""
+
+from dataclasses import replace
+
+import pytest
+from invented_results import section_html
+from planted_studies import data_of
+
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.ranking.anchored import AnchoredRanking
+from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.config.simulation import SimulationPlan
+from hearteval.report.page import render_page
+from hearteval.report.tables import all_tables
+from hearteval.sections.anchored import JUDGES, Anchored
+from hearteval.study.simulation.making import draw_world
+
+
+@pytest.fixture(scope="module")
+def data() -> StudyData:
+    plan = SimulationPlan(systems=7, items=40, people=6, judges=3, comparisons=250)
+    return data_of(*draw_world("planted", plan, seed=3))
+
+
+@pytest.fixture(scope="module")
+def results(data: StudyData) -> StudyResults:
+    return analyze_study(data, sections=[Anchored])
+
+
+def with_found(results: StudyResults, **changes: object) -> Anchored:
+    found = results.found(Anchored)
+    assert found is not None
+    return Anchored(replace(found, **changes))  # type: ignore[arg-type]
+
+
+def test_study_of_people_and_judges_is_anchored_by_all_judges_as_one(
+    data: StudyData, results: StudyResults
+) -> None:
+    found = results.found(Anchored)
+
+    assert isinstance(found, AnchoredRanking)
+    assert found.reason is None
+    assert list(found.slopes) == [JUDGES]
+    assert {row.system for row in found.systems} == {system.name for system in data.ranked}
+    assert found.interval_used in {"two-way", "three-way"}
+
+
+def test_page_has_every_system_and_whose_votes_it_stands_on(results: StudyResults) -> None:
+    found = results.found(Anchored)
+    assert found is not None
+
+    html = section_html(render_page(results), "anchored")
+
+    assert all(f"{row.elo:.0f}</b>" in html for row in found.systems)
+    assert "the only one of its kind" in html
+    assert "comes first" in html
+    assert len(all_tables(results)["anchored"].rows) == len(found.systems)
+
+
+def test_system_that_judges_misjudge_is_named(results: StudyResults) -> None:
+    found = results.found(Anchored)
+    assert found is not None
+    systems = (replace(found.systems[0], doubt=0.9), *found.systems[1:])
+
+    said = with_found(results, systems=systems).line()
+
+    assert said.endswith(f"They seem to misjudge {systems[0].system}.")
+    assert "misjudge" not in with_found(results).line()
+
+
+def test_reason_stands_in_place_of_a_ranking(data: StudyData) -> None:
+    few = replace(data, systems=[one for one in data.systems if one.name != "system-a"][:5])
+
+    results = analyze_study(few, sections=[Anchored])
+
+    assert with_found(results).line().startswith("<b>Not known:</b> how far judges miss takes 6")
+    assert "<table" not in section_html(render_page(results), "anchored")
+
+
+def test_study_without_people_says_nothing_of_it(data: StudyData) -> None:
+    judges = {rater.id for rater in data.raters if rater.kind == "llm"}
+    only_judges = replace(data, judgments=[row for row in data.judgments if row.rater_id in judges])
+
+    assert analyze_study(only_judges, sections=[Anchored]).found(Anchored) is None
