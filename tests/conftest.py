@@ -10,16 +10,19 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from heart_command import Done, Heart
 from hypothesis import settings
 from postgres_server import PostgresServer, running_server
+from sqlalchemy import Engine, create_engine
 
 from hearteval.cli.main import run_command_line
 from hearteval.models import asking
 from hearteval.models.local import LocalSettings
 from hearteval.models.wrappers import gate, pace
+from hearteval.store import engines
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking import opening
 
@@ -76,6 +79,25 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: places.get(item.path.name, len(SLOWEST)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_are_compiled_once() -> Iterator[None]:
+    """Let all stores on SQLite have one dialect and one cache: each would compile the same anew."""
+    first, compiled = create_engine("sqlite://"), dict[Any, Any]()
+    first.connect().close()  # which tells the dialect what it is to know
+
+    def create(*words: Any, **settings: Any) -> Engine:
+        engine = create_engine(*words, **settings)
+        if engine.dialect.name == first.dialect.name:
+            engine.dialect = first.dialect
+            engine.update_execution_options(compiled_cache=compiled)
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "create_engine", create)
+        yield
+    first.dispose()
 
 
 @pytest.fixture(autouse=True)
