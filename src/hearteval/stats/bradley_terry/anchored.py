@@ -28,7 +28,7 @@ DOUBT: Final = 0.1
 systems of one kind as well. For estimates, which err least if it is small."""
 DOUBT_OF_ENDS: Final = 0.5
 """The same for the ends of intervals, which are to hold for a system that is misjudged, too. With
-no doubt at all one such system of twenty, off by 1, was covered in .49 to .89 (docs/decisions/0054)."""
+no doubt at all one of twenty systems, off by 1, was covered in .49 to .89 (decision note 0054)."""
 MIN_SYSTEMS: Final = 6
 """Of one kind, compared by people and placed by every judge."""
 MIN_LEFT: Final = 4
