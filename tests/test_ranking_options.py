@@ -244,3 +244,89 @@ def test_what_cannot_be_shown_is_a_value_error(votes: pd.DataFrame) -> None:
         he.rank(votes, cluster="prompt", also="groups")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="none of the systems"):
         he.rank(votes, cluster="prompt", anchor="yew")
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Votes of people on ten systems, few, and of a judge who sees twice the differences."""
+    rng = np.random.default_rng(2)
+    names = [f"s{k}" for k in range(10)]
+    skill = np.linspace(0.9, -0.9, 10)
+
+    def votes(n: int, scale: float) -> pd.DataFrame:
+        left = rng.integers(0, 10, n)
+        right = (left + rng.integers(1, 10, n)) % 10
+        won = rng.random(n) < 1 / (1 + np.exp(-scale * (skill[left] - skill[right])))
+        return pd.DataFrame(
+            {
+                "model_a": [names[k] for k in left],
+                "model_b": [names[k] for k in right],
+                "winner": np.where(won, "model_a", "model_b"),
+                "prompt": rng.integers(0, 80, n),
+            }
+        )
+
+    return votes(600, 1), votes(6_000, 2)
+
+
+def test_votes_of_people_are_anchored_by_those_of_a_judge(
+    both: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    people, judge = both
+
+    found = he.rank(people, cluster="prompt", judged_by={"gpt": judge}).by_people_and_judges
+
+    assert found is not None
+    assert found.slopes["gpt"] == pytest.approx(0.5, abs=0.12)
+    truth = dict(zip([f"s{k}" for k in range(10)], np.linspace(0.9, -0.9, 10), strict=True))
+    elo = {row.system: row.elo for row in found.systems}
+    expected = {name: 1500 + 400 / math.log(10) * value for name, value in truth.items()}
+    assert max(abs((elo[name] or 0) - expected[name]) for name in truth) < 60
+
+
+def test_command_line_reads_judges_from_files(
+    both: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path, heart: Heart
+) -> None:
+    for name, votes in zip(("people", "gpt"), both, strict=True):
+        votes.to_csv(tmp_path / f"{name}.csv", index=False)
+    options = ("--cluster", "prompt", "--judged-by", tmp_path / "gpt.csv", "--human", "s3")
+
+    shown = heart("rank", tmp_path / "people.csv", *options)
+    body = heart("rank", tmp_path / "people.csv", *options, "--json").json
+
+    assert "anchored by judges" in shown.out
+    rows = {row["system"]: row for row in body["anchored"]["systems"]}
+    assert list(body["anchored"]["slopes"]) == ["gpt"]
+    assert rows["s3"]["kind"] == "human"
+    assert rows["s3"]["note"].startswith("the only one of its kind")
+
+
+def test_too_few_systems_are_not_anchored_and_told_why(votes: pd.DataFrame) -> None:
+    found = he.rank(votes, cluster="prompt", judged_by={"gpt": votes})
+
+    assert found.by_people_and_judges is not None
+    assert found.by_people_and_judges.systems == ()
+    assert "not known, as how far judges miss takes 6 systems" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cluster": None}, "need the column of the item"),
+        ({"by": "axis"}, "leave `by` out"),
+        ({"human": ["zoe"]}, "not among the systems"),
+        ({"human": ["ash"], "judged_by": {}}, "without judges"),
+    ],
+)
+def test_what_does_not_go_with_judges_is_refused(
+    votes: pd.DataFrame, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(SettingsError, match=said):
+        he.rank(votes, **{"cluster": "prompt", "judged_by": {"gpt": votes}, **options})
+
+
+def test_two_judges_of_one_name_are_refused(path: Path, heart: Heart) -> None:
+    twice = heart("rank", path, "--cluster", "prompt", "--judged-by", path, "--judged-by", path)
+
+    assert twice.code == 2
+    assert "Two files of judges have one name" in twice.err

@@ -1,6 +1,6 @@
 """`he.rank` and its kin: any file or dataframe of votes ranked, as it is or adjusted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args, overload
 
 import narwhals.stable.v2 as nw
 
+from hearteval.analysis.ranking.anchored import AnchoredRanking, anchor_votes
 from hearteval.analysis.ranking.contrasts import Anchored, TiedWith, anchor_at, find_ties
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
@@ -21,7 +22,12 @@ from hearteval.exchange.options import AlsoShown, RankOptions
 from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind, make_frame
 from hearteval.exchange.votes import PartedVotes
-from hearteval.report.files.contrasts import anchor_table, differences_table, ties_table
+from hearteval.report.files.contrasts import (
+    anchor_table,
+    anchored_table,
+    differences_table,
+    ties_table,
+)
 from hearteval.report.files.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.plots.ranking import draw_ranking
 from hearteval.report.table import Display, Table
@@ -43,6 +49,7 @@ class Ranking(VoteRanking, Shown):
         anchored: Contrasts with an anchor; None without one.
         controlled: Strengths with controls held equal; None where none were named.
         judge_aware: Strengths by judges who differ; None where none were named.
+        by_people_and_judges: People's ranking anchored by judges'; None where none were named.
     """
 
     frame: nw.Implementation = field(repr=False)
@@ -50,6 +57,7 @@ class Ranking(VoteRanking, Shown):
     anchored: Anchored | None = None
     controlled: Controlled | None = None
     judge_aware: JudgeAware | None = None
+    by_people_and_judges: AnchoredRanking | None = None
     __repr__ = Shown.__repr__
 
     @property
@@ -86,6 +94,8 @@ class Ranking(VoteRanking, Shown):
             body[name] = [asdict(row) for row in getattr(self, name)]
         if self.anchored is not None:
             body["anchor"] = asdict(self.anchored)
+        if self.by_people_and_judges is not None:
+            body["anchored"] = asdict(self.by_people_and_judges)
         for name in ("controlled", "judge_aware"):
             beside: Shown | None = getattr(self, name)
             if beside is not None:
@@ -109,6 +119,8 @@ class Ranking(VoteRanking, Shown):
             more += controlled_display(self.controlled).parts
         if self.judge_aware is not None:
             more += judged_display(self.judge_aware).parts
+        if self.by_people_and_judges is not None:
+            more.append(anchored_table(self.by_people_and_judges))
         return Display((*ranking_display(self).parts, *more))
 
 
@@ -161,7 +173,10 @@ def rank(
     shown, frame = check_also(options["also"], get_args(AlsoShown)), find_frame_kind(votes)
     controls, position, judge = options["controls"], options["position"], options["judge"]
     beside: dict[str, tuple[VoteReading, Callable[[Votes], Shown]]] = {}
-    if cluster is None and (controls or position or judge is not None):
+    judged_by = options["judged_by"]
+    if judged_by and by is not None:
+        raise SettingsError("votes of judges go with all votes of people: leave `by` out")
+    if cluster is None and (controls or position or judge is not None or judged_by):
         raise SettingsError(
             "rankings that control for something, or for judges, need the column of the item voted"
             " on (prompt, dialogue): name it as the cluster",
@@ -183,6 +198,13 @@ def rank(
 
     empty = partial(Ranking, frame=frame, asked=shown)
 
+    by_judges = {
+        name: VoteSource(votes_of, options, report, None, options["baseline"])
+        .open({"strength": None, "cluster": cluster, "rater": None})
+        .whole()
+        for name, votes_of in judged_by.items()
+    }
+
     def make(read: Sequence[Votes]) -> Ranking:
         with explaining(read[0]):
             found = rank_votes(read[0], policy, columns=plain.columns.by_role(), make=empty)
@@ -191,6 +213,11 @@ def rank(
         makers = [maker for _, maker in beside.values()]
         adjusted = [maker(votes) for maker, votes in zip(makers, read[1:], strict=True)]
         more: dict[str, Any] = dict(zip(beside, adjusted, strict=True))
+        _check_human(options["human"], read[0], by_judges)
+        if by_judges:
+            more["by_people_and_judges"] = anchor_votes(
+                read[0], by_judges, human=options["human"], level=policy.level
+            )
         return replace(found, anchored=anchored, **more)
 
     readings = [plain, *(reading for reading, _ in beside.values())]
@@ -199,6 +226,17 @@ def rank(
     parted = [reading.parted() for reading in readings]
     groups = make_groups(_side_by_side(parted), make)
     return Rankings(by=by, groups=groups, n_dropped=parted[0].n_dropped, frame=frame)
+
+
+def _check_human(human: Sequence[str], people: Votes, judges: Mapping[str, Votes]) -> None:
+    known = {name for votes in (people, *judges.values()) for name in votes.systems}
+    unknown = [name for name in human if name not in known]
+    if unknown or (human and not judges):
+        said = f"not among the systems: {', '.join(sorted(known))}" if unknown else "without judges"
+        raise SettingsError(
+            f"systems that are people are named for judges' votes; {', '.join(human)}: {said}",
+            ids=list(human),
+        )
 
 
 def _side_by_side(parted: Sequence[PartedVotes]) -> dict[str, list[Votes] | HeartError]:

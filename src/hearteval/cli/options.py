@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from hearteval.errors import HeartError, Remedy, SettingsError, first_few
-from hearteval.exchange.options import Columns, Labels, Option, arguments_of, choices_of
+from hearteval.exchange.options import Columns, Labels, Option, Tables, arguments_of, choices_of
 
 MAX_NAMED, MAX_NAME = 5, 80
 Command = Callable[..., None]
@@ -155,7 +155,7 @@ def options_of(record: type, *, by_after: str) -> Callable[[Command], Command]:
 
 
 def _option(name: str, hint: Any, option: Option) -> Callable[[FC], FC]:
-    is_many = hint in (Columns, Labels, Sequence[str]) or option.n_words > 1
+    is_many = hint in (Columns, Labels, Tables, Sequence[str]) or option.n_words > 1
     default = None if is_many or option.default is ... else option.default
     return click.option(
         *(option.spelled or (f"--{name.replace('_', '-')}",)),

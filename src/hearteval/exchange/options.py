@@ -13,6 +13,8 @@ Labels = Label | Sequence[Label]
 Column = str | None
 Columns = str | Sequence[str] | None
 """A column, or several that name something together."""
+Tables = Mapping[str, Any]
+"""Files, or whatever else holds rows, by a name of each."""
 AlsoShown = Literal["differences", "groups"]
 AlsoMeasured = Literal["by_pair", "by_rater", "by_category", "pooled"]
 
@@ -101,6 +103,13 @@ class RankOptions(VoteOptions, total=False):
     ]
     position: Annotated[bool, Option("Also rank with being on the left held equal.")]
     judge: Annotated[Column, Option("Also rank by judges who differ: who judged.", "COL")]
+    judged_by: Annotated[
+        Tables,
+        Option("Also anchor people's votes by a judge's, in a file alike.", "FILE", {}),
+    ]
+    human: Annotated[
+        Sequence[str], Option("With --judged-by: a system that is people.", "SYSTEM", ())
+    ]
     resamples: Annotated[int, RESAMPLES]
     seed: Annotated[int, SEED]
     level: Annotated[float, LEVEL._replace(spelled=("--level", "--confidence"))]

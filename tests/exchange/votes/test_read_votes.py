@@ -137,6 +137,7 @@ def test_every_format_gives_the_same_votes(source: str, tmp_path: Path) -> None:
             "bad covariate": 1,
             "bad strength": 3,
         },
+        "items": ("exam", "shed"),
         "warnings": (
             "6 of 15 rows (40 %) are left out: missing system 1, same system twice 1, missing"
             " winner 1, missing cluster 1, missing rater 1, bad covariate 1 (an empty winner is no"

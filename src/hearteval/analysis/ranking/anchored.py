@@ -4,14 +4,15 @@ For studies and vote files alike. The same without a judge stands beside every f
 shrinkage does not pass for what judges bring. What cannot be told is missing, with its reason.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from hearteval.analysis.ranking.intervals import choose_interval, vary
-from hearteval.analysis.ranking.warnings import Wording
+from hearteval.analysis.ranking.votes import Votes
+from hearteval.analysis.ranking.warnings import VOTES, Wording
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.anchored import Anchored, anchor
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA
@@ -82,7 +83,6 @@ def rank_anchored(
     *,
     wording: Wording,
     level: float,
-    has_items: bool = True,
 ) -> AnchoredRanking:
     """Rank systems by people's votes and, as far as they help, by judges'.
 
@@ -92,9 +92,8 @@ def rank_anchored(
         systems: Kind of each system by its name, in the order of their indices.
         wording: The words for votes.
         level: Nominal coverage.
-        has_items: Whether items are named; else every vote is one.
     """
-    used, _ = choose_interval(people, has_items=has_items, wording=wording)
+    used, _ = choose_interval(people, wording=wording)
     kinds = sorted(set(systems.values()))
     kind = np.array([kinds.index(one) for one in systems.values()])
     try:
@@ -123,6 +122,44 @@ def rank_anchored(
         interval_used=used,
         level=level,
         reason=None,
+    )
+
+
+def anchor_votes(
+    people: Votes, judges: Mapping[str, Votes], *, human: Collection[str], level: float
+) -> AnchoredRanking:
+    """Rank systems by people's votes and each judge's, which name items alike.
+
+    Args:
+        people: Their votes.
+        judges: Votes by judge; raters are not told apart.
+        human: Systems that are people; the others are models.
+        level: Nominal coverage.
+    """
+    read = (people, *judges.values())
+    systems = sorted({name for votes in read for name in votes.systems})
+    items = {name: k for k, name in enumerate(sorted({i for votes in read for i in votes.items}))}
+
+    def alike(votes: Votes) -> Comparisons:
+        """Return the comparisons, each once, systems and items numbered alike for all."""
+        system = np.array([systems.index(name) for name in votes.systems])
+        item = np.array([items[name] for name in votes.items])
+        given = votes.sampled
+        return replace(
+            given,
+            left=system[given.left],
+            right=system[given.right],
+            weight=np.ones(len(given)),
+            item=item[given.item],
+            n_systems=len(systems),
+        )
+
+    return rank_anchored(
+        alike(people),
+        {name: alike(votes) for name, votes in judges.items()},
+        {name: "human" if name in human else "model" for name in systems},
+        wording=VOTES,
+        level=level,
     )
 
 

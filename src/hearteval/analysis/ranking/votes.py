@@ -58,6 +58,7 @@ class Votes:
         n_item_groups: Groups that items were hashed into, to fit in memory; None for none.
         raters: Raters, sorted; None where votes name none.
         n_dropped: Votes left out, by reason.
+        items: Items, or their groups, sorted; none where votes name none.
     """
 
     systems: tuple[str, ...]
@@ -71,6 +72,7 @@ class Votes:
     n_ties: int
     n_dropped: Mapping[str, int]
     warnings: tuple[Notice, ...]
+    items: tuple[str, ...] = ()
 
     @property
     def n_raters(self) -> int | None:

@@ -29,6 +29,7 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     from hearteval.api import rank
 
     options["controls"] = _read_controls(options["controls"])
+    options["judged_by"] = _read_judges(options["judged_by"])
     try:
         with Terminal().progress("reading") as report:
             ranking = rank(file, report=report, **options)
@@ -36,6 +37,14 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
         write_commands(error)
         raise
     show_result("rank", ranking, as_json=as_json)
+
+
+def _read_judges(files: Sequence[str]) -> dict[str, Path]:
+    """Return the file of each judge by the name it goes by."""
+    judges = {Path(file).stem: Path(file) for file in files}
+    if len(judges) < len(files):
+        raise click.UsageError("Two files of judges have one name; a judge is called by it.")
+    return judges
 
 
 def _read_controls(given: Sequence[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:

@@ -274,6 +274,7 @@ def _build(
             *(Notice(Kind.READING, text) for text in read),
             *(Notice(Kind.LOOK_ALIKES, text) for text in alike),
         ),
+        items=items,
     )
 
 

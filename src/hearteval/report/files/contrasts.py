@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hearteval.analysis.ranking.anchored import AnchoredRanking
 from hearteval.analysis.ranking.contrasts import Anchored, TiedWith
 from hearteval.analysis.ranking.rank import Difference
 from hearteval.report.figures import MEAN_ELO
@@ -10,6 +11,7 @@ from hearteval.report.text import (
     NO_VALUE,
     interval,
     level_percent,
+    percent,
     shortened_names,
     signed,
     small,
@@ -87,6 +89,39 @@ def ties_table(ties: Sequence[TiedWith], *, level: float) -> Table:
         notes=[
             "Tied: which of the two is better is open, over all pairs at once"
             f" ({level_percent(level)}). That is no proof that two systems are equal."
+        ],
+    )
+
+
+def anchored_table(found: AnchoredRanking) -> Table | tuple[str, ...]:
+    """Return people's ranking anchored by judges', and the same without a judge."""
+    if found.reason is not None:
+        return (f"Anchored by judges: not known, as {found.reason}.",)
+    slopes = "; ".join(
+        f"100 Elo by {judge} are {100 * slope:.0f} by people"
+        for judge, slope in found.slopes.items()
+    )
+    notes = [f"{row.system}: {row.note}." for row in found.systems if row.note]
+    return tabulate(
+        found.systems,
+        [
+            (Column("anchored by judges", "name", max_width=40), lambda row: row.system),
+            ("Elo", lambda row: whole(row.elo)),
+            (f"{level_percent(found.level)} interval", lambda row: interval(row.low, row.high)),
+            ("without judges", lambda row: whole(row.elo_without_judges)),
+            ("interval", lambda row: interval(row.low_without_judges, row.high_without_judges)),
+            (
+                "weight of people",
+                lambda row: (
+                    NO_VALUE if row.weight_of_people is None else percent(row.weight_of_people)
+                ),
+            ),
+        ],
+        notes=[
+            f"{slopes}. Judges miss people's place of a system by about {whole(found.tau_elo)} Elo"
+            f" {interval(found.tau_low, found.tau_high)}. Intervals hold on average over systems,"
+            " if the comparisons that people made were drawn at random.",
+            *notes,
         ],
     )
 
