@@ -8,6 +8,7 @@ characters, so that it is another count than the estimate's.
 import asyncio
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,7 +35,13 @@ class PayingServer:
     prompts: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     used: dict[str, tuple[int, int]] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
+    """By model."""
     delay_seconds: float = 0.0
+    thought: Callable[[str, int], int] = lambda model, n_before: 0
+    """Tokens that a model thinks before a reply, after so many of its calls."""
+    n_kept: int = 0
+    """Tokens of each longer prompt, a model's first apart, that it says its cache held."""
     ignores_schemas: bool = False
     served_as: str | None = None
     """What it calls its model; None for what it was asked for."""
@@ -74,17 +81,24 @@ async def _serve(server: PayingServer, ready: threading.Event, stop: threading.E
         text = REPLY if server.ignores_schemas else _answer(body, server)
         await asyncio.sleep(server.delay_seconds)
         prompt = json.dumps(body["messages"]) + json.dumps(body.get("response_format", ""))
-        usage = {"prompt_tokens": count_tokens(prompt), "completion_tokens": count_tokens(text)}
+        model = body["model"]
+        n_before = server.calls[model]
+        server.calls[model] += 1
+        thought = server.thought(model, n_before)
+        counted, written = count_tokens(prompt), count_tokens(text) + thought
+        n_read = server.n_kept if n_before and counted > server.n_kept else 0
+        usage: dict[str, Any] = {"prompt_tokens": counted, "completion_tokens": written}
+        if thought:
+            usage["completion_tokens_details"] = {"reasoning_tokens": thought}
+        if server.n_kept:
+            usage["prompt_tokens_details"] = {"cached_tokens": n_read}
         server.prompts.append(prompt)
         server.keys.append(request.headers.get("Authorization", ""))
-        n_in, n_out = server.used.get(body["model"], (0, 0))
-        server.used[body["model"]] = (
-            n_in + usage["prompt_tokens"],
-            n_out + usage["completion_tokens"],
-        )
+        n_in, n_out = server.used.get(model, (0, 0))
+        server.used[model] = (n_in + counted, n_out + written)
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        name = server.served_as or body["model"]
+        name = server.served_as or model
         return web.json_response({"model": name, "choices": [choice], "usage": usage})
 
     application = web.Application()

@@ -239,7 +239,7 @@ def test_a_plan_asks_nobody_and_money_needs_a_yes(desk: Desk) -> None:
         done = desk.run("--dry-run", "--json").json
     assert plan["dry_run"] is True
     assert plan["ceiling"]["estimate"]["n_calls"] == 2 * N + 2
-    assert "rewriter pen: 5 calls, about $" in text
+    assert "rewriter pen: 5 calls, expected $" in text
     assert refused.code == 2
     assert "add --yes to go ahead" in refused.err
     assert made["n_items"] == N

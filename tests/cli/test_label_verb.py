@@ -140,7 +140,7 @@ def test_a_dry_run_shows_the_ceiling_and_asks_nobody(heart: Heart, tmp_path: Pat
         refused = heart("label", path)
         assert len(server.bodies) == n_calls
         agreed = heart("label", path, "--yes", "--json").json
-    assert "labeler reader: 10 calls, about $" in text
+    assert "labeler reader: 10 calls, expected $" in text
     assert body["dry_run"] is True
     assert body["ceiling"]["n_open"] == {"reader": 9}
     assert body["ceiling"]["estimate"]["n_calls"] == 10

@@ -193,6 +193,17 @@ class TestStore:
         assert list(store.count_assigned(shrunk)) == []
         assert store.planned(shrunk) == store.planned(world.study)
 
+    def test_what_replies_used_is_found_by_who_gave_them(self, store: Store, world: World) -> None:
+        counted = {"input_tokens": 9, "output_tokens": 4}
+        judged = replace(world.assignments[1], repeat=1, id="")
+        verdict = replace(world.judgment, assignment_id=judged.id, call=Call(usage=counted), id="")
+        store.add([*world.records, judged, verdict])
+        assert list(store.usages(world.systems[1].id, n=5)) == [{"tokens": 3}]
+        found = store.usages(world.rater.id, n=5)
+        assert sorted(found, key=len) == [{}, counted]
+        assert len(store.usages(world.rater.id, n=1)) == 1
+        assert list(store.usages(world.item.id, n=5)) == []
+
     def test_what_came_since_a_read_is_in_the_next(self, store: Store, world: World) -> None:
         store.add(world.records)
         before = list(store.iter(Completion, world.study))

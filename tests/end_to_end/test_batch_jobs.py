@@ -271,9 +271,10 @@ def test_presets_are_asked_and_paid_at_the_batch_price(
     completed = [cost for (cost,) in rows(study, "SELECT cost FROM completions WHERE cost > 0")]
     asked = (TOKENS_IN * 1.25 + TOKENS_OUT * 5.0) / 1e6
     assert completed == pytest.approx([asked] * N_ITEMS)
-    # claude-4.5-sonnet: 3 and 15, 0.3 for what was read from its cache, half of it in a batch.
+    # claude-4.5-sonnet: 3 and 15, 0.3 for what was read from its cache and 3.75 for what was
+    # written to it, half of it in a batch.
     judged = [cost for (cost,) in rows(study, "SELECT cost FROM judgments")]
-    asked = ((TOKENS_IN - 300) * 1.5 + 300 * 0.15 + TOKENS_OUT * 7.5) / 1e6
+    asked = ((TOKENS_IN - 400) * 1.5 + 300 * 0.15 + 100 * 1.875 + TOKENS_OUT * 7.5) / 1e6
     assert judged == pytest.approx([asked] * N_JUDGMENTS)
 
 

@@ -11,6 +11,7 @@ from hearteval.models.base import Sampling
 from hearteval.models.presets import (
     Route,
     end_words,
+    is_known_to_think,
     load_inspect_providers,
     load_judge_presets,
     load_model_presets,
@@ -64,6 +65,28 @@ def test_a_preset_is_found_under_its_own_id() -> None:
     assert {key: preset.id for key, preset in load_model_presets().items()} == {
         key: key for key in load_model_presets()
     }
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_what_is_marked_to_be_kept_has_a_known_least_length(route: Route) -> None:
+    assert route.cache_mark is None or route.cache_from in {1024, 4096}
+
+
+def test_models_that_think_are_known_by_their_ids_at_any_provider() -> None:
+    think = ["openai/o3", "gpt-5-2025-08-07", "google/gemini-2.5-flash", "claude-sonnet-5-5"]
+    assert all(map(is_known_to_think, think))
+    plain = ["gpt-4o", "claude-sonnet-4-5-20250929", "openai/gpt-4.1-mini", "our-model", "o365"]
+    assert not any(map(is_known_to_think, plain))
+
+
+def test_preset_thinks_as_its_routes_ask_it_to() -> None:
+    presets = load_model_presets()
+    assert {id_ for id_, one in presets.items() if one.thinks} == {
+        *("gpt-5", "gpt-o3", "gemini-2.5-pro", "gemini-3-pro-preview"),
+        *("gpt-6.1-sol", "claude-5.5-sonnet", "gemini-3.8-flash"),
+    }
+    off = [route.extra_body for route in presets["gemini-2.5-flash"].routes]
+    assert {"reasoning_effort": "none"} in off
 
 
 def test_all_but_polaris_can_be_reached_through_openrouter() -> None:

@@ -2,11 +2,13 @@
 
 List prices used below, US dollars per million tokens in genai-prices 0.2.3: gpt-4o 2.50 in (cached
 1.25) and 10 out; gpt-5 1.25 and 10; claude-sonnet-4-5 3 and 15, above 200,000 prompt tokens 6 and
-22.50, half of that in batches; Llama 3.1 70B at Together .88 and .88 without a price for cached.
+22.50, half of that in batches, .30 read from a cache and 3.75 written to it; gpt-6.1-sol 2 and 10,
+.10 read and 2.50 written; Llama 3.1 70B at Together .88 and .88 without a price for cached.
 """
 
 import math
 from datetime import UTC, datetime
+from typing import Any
 
 import genai_prices
 import pytest
@@ -46,6 +48,48 @@ def test_cached_tokens_of_the_prompt_cost_the_price_for_cached_ones() -> None:
     usage = Usage(input_tokens=1000, output_tokens=100, cached_tokens=400)
     expected = 0.0006 * 2.5 + 0.0004 * 1.25 + 0.0001 * 10
     assert price_call(GPT_4O, usage, when=NOW) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "usage", "dollars"),
+    [
+        # Anthropic's example of its usage: what is fresh, read and written makes the prompt.
+        (
+            "claude-sonnet-4-5-20250929",
+            Usage(input_tokens=100_050, output_tokens=503, cached_tokens=100_000),
+            50 * 3 + 100_000 * 0.3 + 503 * 15,
+        ),
+        (
+            "claude-sonnet-4-5-20250929",
+            Usage(input_tokens=2_500, output_tokens=400, cache_write_tokens=1_900),
+            600 * 3 + 1_900 * 3.75 + 400 * 15,
+        ),
+        # OpenAI's: from GPT-5.6 on a write costs a quarter more, before that nothing more.
+        (
+            "gpt-6.1-sol",
+            Usage(input_tokens=2_006, output_tokens=300, cache_write_tokens=1_920),
+            86 * 2 + 1_920 * 2.5 + 300 * 10,
+        ),
+        (
+            "gpt-4o",
+            Usage(input_tokens=2_006, output_tokens=300, cache_write_tokens=1_920),
+            2_006 * 2.5 + 300 * 10,
+        ),
+    ],
+)
+def test_what_a_cache_gives_or_takes_costs_its_own_price(
+    model: str, usage: Usage, dollars: float
+) -> None:
+    tariff = Tariff(provider="anthropic" if "claude" in model else "openai", model=model)
+    assert price_call(tariff, usage, when=NOW) == pytest.approx(dollars / 1e6, rel=1e-12)
+
+
+def test_own_price_may_have_one_for_what_a_cache_held() -> None:
+    own = TokenPrice(input_usd=4.0, output_usd=20.0, cached_usd=0.5)
+    tariff = Tariff(provider="openai-compatible", model="ours", own=own)
+    usage = Usage(input_tokens=1000, output_tokens=100, cached_tokens=400)
+    expected = 0.0006 * 4 + 0.0004 * 0.5 + 0.0001 * 20
+    assert price_call(tariff, usage, when=NOW) == pytest.approx(expected, rel=1e-12)
 
 
 def test_cached_tokens_cost_the_ordinary_price_where_the_list_has_no_other() -> None:
@@ -127,6 +171,7 @@ def test_the_study_files_own_price_wins_over_the_list() -> None:
         Usage(input_tokens=None, output_tokens=10),
         Usage(input_tokens=10, output_tokens=None),
         Usage(input_tokens=10, output_tokens=10, cached_tokens=11),
+        Usage(input_tokens=10, output_tokens=10, cached_tokens=6, cache_write_tokens=5),
         Usage(input_tokens=10, output_tokens=10, reasoning_tokens=11),
         Usage(input_tokens=-1, output_tokens=10),
         Usage(input_tokens=10, output_tokens=-1),
@@ -197,6 +242,39 @@ def test_an_estimate_prices_each_prompt_in_its_own_tier() -> None:
     assert estimate.usd_low == pytest.approx(0.1 * 3 + 0.3 * 6, rel=1e-12)
 
 
+def test_a_marked_beginning_is_written_by_the_first_calls_and_read_by_the_others() -> None:
+    plan = CallPlan(
+        output_tokens=400,
+        least_tokens=200,
+        most_tokens=600,
+        max_tokens=4_000,
+        kept_tokens=1_600,
+        is_marked=True,
+        concurrency=3,
+    )
+    found = estimate_calls(SONNET, [2_000] * 10, plan, when=NOW)
+    written, read = 400 * 3 + 1_600 * 3.75, 400 * 3 + 1_600 * 0.3
+    assert found.cached_tokens == 7 * 1_600
+    dollars = [found.usd_low, found.usd_from, found.usd_to, found.usd_high]
+    assert dollars == pytest.approx(
+        [
+            (3 * written + 7 * read + 10 * 400 * 15) / 1e6,
+            (10 * read + 10 * 200 * 15) / 1e6,
+            (10 * written + 10 * 600 * 15) / 1e6,
+            (10 * written + 10 * 4_000 * 15) / 1e6,
+        ],
+        rel=1e-12,
+    )
+
+
+def test_a_cache_that_promises_nothing_is_expected_to_give_nothing() -> None:
+    plan = CallPlan(output_tokens=0, max_tokens=0, kept_tokens=1_600)
+    found = estimate_calls(GPT_4O, [2_000] * 10, plan, when=NOW)
+    assert (found.cached_tokens, found.usd_low) == (0, found.usd_to)
+    assert found.usd_low == pytest.approx(0.02 * 2.5, rel=1e-12)
+    assert found.usd_from == pytest.approx(0.004 * 2.5 + 0.016 * 1.25, rel=1e-12)
+
+
 def test_calls_of_an_unknown_price_make_the_whole_sum_unknown() -> None:
     plan = CallPlan(output_tokens=50, max_tokens=200)
     known = estimate_calls(GPT_4O, [100], plan, when=NOW)
@@ -230,7 +308,7 @@ def test_estimates_of_the_same_prompts_in_any_order_are_equal() -> None:
     ],
 )
 def test_a_plan_whose_ceiling_lies_below_what_it_expects_is_refused(
-    settings: dict[str, int],
+    settings: dict[str, Any],
 ) -> None:
     with pytest.raises(ValueError, match="expected"):
         CallPlan(**settings)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from operator import itemgetter
 
 from hearteval.completions.baselines import baseline_texts
 from hearteval.completions.baselines.borrowed import Missing
@@ -15,12 +16,14 @@ from hearteval.engine.local import run_tasks
 from hearteval.errors import BudgetError, ModelCallError
 from hearteval.models.asking import (
     AskedCounts,
+    FindQuestion,
     Question,
     Tries,
     Wanted,
     ask_wanted,
     earlier_tries,
     find_wanted,
+    first_of_each,
     n_workers,
     to_messages,
     used,
@@ -97,6 +100,7 @@ async def ask_systems(
     *,
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
+    most: int | None = None,
 ) -> AskedCounts:
     """Ask every model for the items it has not answered.
 
@@ -110,6 +114,7 @@ async def ask_systems(
         asked: Models by system id; None for those that `systems_to_ask` leaves out.
         now: Gives the time, UTC.
         progress: Told how many of how many are there.
+        most: Items that each is asked about, no more; None for all.
 
     Raises:
         ExceptionGroup: Of `StoreError`; what came before is stored.
@@ -147,8 +152,12 @@ async def ask_systems(
         question = Question(target=named, messages_after=messages_after, read=read)
         return asked[system_id], question
 
+    def find() -> tuple[Wanted[tuple[str, str]], FindQuestion[tuple[str, str]]]:
+        wanted = _find_wanted(writer.store, study, asked)
+        return first_of_each(wanted, itemgetter(0), most), find_question
+
     return await ask_wanted(
-        lambda: (_find_wanted(writer.store, study, asked), find_question),
+        find,
         run=partial(run_tasks, n_at_once=n_workers(asked.values())),
         keep=writer.add,
         now=now,

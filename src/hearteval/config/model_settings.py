@@ -13,6 +13,7 @@ from hearteval.completions.prompting import Brief
 from hearteval.domain import content_hash
 from hearteval.domain.systems import IMPORTED
 from hearteval.errors import SettingsError
+from hearteval.models.base import CacheMark
 from hearteval.models.presets import INSPECT, Backend, BatchInterface
 from hearteval.models.prices import TokenPrice
 from hearteval.models.wrappers.pace import CallLimits
@@ -43,6 +44,7 @@ class Price(Section):
 
     input: Annotated[float, Field(ge=0, le=MOST_DOLLARS, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, le=MOST_DOLLARS, allow_inf_nan=False)]
+    cached: Annotated[float | None, Field(ge=0, le=MOST_DOLLARS, allow_inf_nan=False)] = None
 
 
 def _read_price(given: object) -> object:
@@ -67,6 +69,7 @@ class Entry(Section):
     refuses: list[str] | None = None
     price: Annotated[Price | None, BeforeValidator(_read_price)] = None
     max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = SYSTEM_MAX_TOKENS
+    thinking_tokens: Annotated[int | None, Field(ge=0, le=MOST_TOKENS)] = None
     concurrency: Annotated[int, Field(ge=1, le=MAX_BATCH_CALLS)] = 32
     rpm: Annotated[float | None, Field(ge=0.001, allow_inf_nan=False)] = None
     tpm: Annotated[float | None, Field(ge=1, allow_inf_nan=False)] = None
@@ -121,6 +124,14 @@ class ModelSettings:
     """How fast, how long and how often it is called."""
     path: Path | None = None
     """The file of a local model."""
+    thinking_tokens: int | None = None
+    """What it is expected to think before a reply; None where nobody says."""
+    thinks: bool = False
+    """Whether it is known to think."""
+    cache_from: int | None = None
+    """Tokens from which its provider keeps what prompts begin with; None where it does not."""
+    cache_mark: CacheMark | None = None
+    """What asks for that."""
     batch: BatchInterface | None = None
     """What its calls go through; None to call it directly. It is the same model either way."""
 
@@ -130,8 +141,13 @@ class ModelSettings:
         return "inspect" if self.provider.startswith(INSPECT) else "openai-compatible"
 
     @property
+    def caches(self) -> bool:
+        """Whether its provider keeps what prompts begin with; Anthropic not when asked directly."""
+        return self.cache_from is not None and (self.provider, self.batch) != ("anthropic", None)
+
+    @property
     def identity(self) -> dict[str, Any]:
-        """What makes it another model: never an address, a key, a path or a speed."""
+        """What makes it another model: never an address, a key, a path, a price or a speed."""
         return {
             "preset": self.preset,
             "provider": self.provider,

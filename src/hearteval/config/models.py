@@ -30,6 +30,7 @@ from hearteval.models.presets import (
     ModelPreset,
     Route,
     find_family,
+    is_known_to_think,
     load_inspect_providers,
     load_judge_presets,
     load_model_presets,
@@ -258,6 +259,9 @@ def _of_route(preset: ModelPreset, route: Route, entry: Entry) -> ModelSettings:
         max_tokens_key=route.max_tokens_key,
         extra_body=route.extra_body,
         batch=route.batch if entry.batch else None,
+        thinks=preset.thinks,
+        cache_from=route.cache_from,
+        cache_mark=route.cache_mark,
     )
 
 
@@ -273,7 +277,11 @@ def _settings(entry: Entry, provider: str, model: str, family: str | None) -> Mo
         key_name=entry.key_name,
         refuses=frozenset(entry.refuses or ()),
         max_tokens=entry.max_tokens,
-        price=None if price is None else TokenPrice(input_usd=price.input, output_usd=price.output),
+        price=None
+        if price is None
+        else TokenPrice(input_usd=price.input, output_usd=price.output, cached_usd=price.cached),
+        thinking_tokens=entry.thinking_tokens,
+        thinks=is_known_to_think(model),
         concurrency=BATCH_CALLS if entry.batch and not is_set else entry.concurrency,
         limits=CallLimits(
             rpm=entry.rpm,
@@ -335,6 +343,8 @@ def _inspect_model(where: str, entry: Entry) -> ModelSettings:
         _settings(entry, f"{INSPECT}{provider}", model, entry.family),
         base_url=entry.base_url or known[provider].base_url,
         key_name=entry.key_name or known[provider].key_name,
+        cache_from=known[provider].cache_from,
+        cache_mark=known[provider].cache_mark,
     )
 
 

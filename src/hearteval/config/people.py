@@ -36,6 +36,7 @@ class People(Section):
     rest_after: Annotated[int, Field(ge=1)] = 20
     most_per_session: Annotated[int, Field(ge=1)] = 40
     most_per_day: Annotated[int, Field(ge=1)] = 120
+    pay_per_hour: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     retention_days: Annotated[int, Field(ge=1, le=3650)] = 180
     contact: Annotated[str, Field(min_length=1)] = "the person who sent you the link"
     results: str | None = None
@@ -96,6 +97,7 @@ class PeopleSettings:
             rates first scores keyed examples.
         practice_hours: Within which such a reply is read; None where nobody promises a time.
         most_per_session: Judgments in one sitting; most_per_day in 24 hours.
+        pay_per_hour: What a plan reckons with, in whatever currency; None for no pay.
         way_back: Address on the recruiting site that a person goes back to at an end.
         way_back_when_full: The same for who comes by a link that is full.
         consent: Points that the study adds to the consent: purpose, pay, an ethics board.
@@ -119,6 +121,7 @@ class PeopleSettings:
     rest_after: int
     most_per_session: int
     most_per_day: int
+    pay_per_hour: float | None
     retention_days: int
     contact: str
     results: str | None

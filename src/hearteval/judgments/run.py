@@ -45,6 +45,7 @@ from hearteval.models.asking import (
     ask_wanted,
     earlier_tries,
     find_wanted,
+    first_of_each,
     n_workers,
     to_messages,
     used,
@@ -76,6 +77,8 @@ class PairTask:
 
     form: JudgeForm = USUAL
     only: Collection[str] | None = None
+    most: int | None = None
+    """Questions for each judge; None for all."""
 
     def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
         """Find these judges' assignments, of which the study has all records."""
@@ -130,6 +133,7 @@ class RatingTask:
     targets: Sequence[RatingTarget]
     """What is wanted, from `plan_ratings`."""
     form: JudgeForm = RATED
+    most: int | None = None
 
     def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
         """Find these judges' ratings."""
@@ -237,6 +241,7 @@ async def ask_judges(
 
     def find() -> tuple[Wanted[Any], FindQuestion[Any]]:
         wanted, find_case = task.find(writer.store, study, asked)
+        wanted = first_of_each(wanted, lambda one: find_case(one).target.rater_id, task.most)
         return wanted, partial(find_question, find_case)
 
     return await ask_wanted(

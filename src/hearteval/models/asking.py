@@ -170,6 +170,22 @@ def find_wanted(wanted: Sequence[T], answered: Container[T], tries: Mapping[T, T
     )
 
 
+def first_of_each(
+    wanted: Wanted[T], owner_of: Callable[[T], Hashable], most: int | None
+) -> Wanted[T]:
+    """Leave out what is open of an owner beyond its first `most`; None leaves out nothing."""
+    if most is None:
+        return wanted
+    n_taken, taken = Counter[Hashable](), []
+    for target in wanted.open_ones:
+        owner = owner_of(target)
+        if n_taken[owner] < most:
+            n_taken[owner] += 1
+            taken.append(target)
+    n_left = len(wanted.open_ones) - len(taken)
+    return replace(wanted, open_ones=taken, n_wanted=wanted.n_wanted - n_left)
+
+
 class Claims(Protocol):
     """Says which process asks what, so that two on one store pay once; a `Panel` of the store."""
 

@@ -14,6 +14,9 @@ from typing import Any, Literal, Protocol
 _log = logging.getLogger(__name__)
 JsonObject = Mapping[str, Any]
 Role = Literal["system", "user", "assistant"]
+CacheMark = Literal["cache_control", "prompt_cache_breakpoint"]
+"""What tells a provider where the part of a prompt ends that is the same in every call: Anthropic's
+key, or OpenAI's from GPT-5.6 on."""
 FIRST_QUESTIONS = 8
 """Of a model, until one of its replies can be used."""
 MAX_RAW = 20_000
@@ -64,6 +67,9 @@ class Usage:
     """Tokens of the reply, reasoning included."""
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
+    """Of the prompt, read from the provider's cache."""
+    cache_write_tokens: int | None = None
+    """Of the prompt, written to that cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -33,9 +34,11 @@ class TokenPrice:
 
     input_usd: float
     output_usd: float
+    cached_usd: float | None = None
+    """Of a prompt, what a cache held; None for no other price."""
 
     def __post_init__(self) -> None:
-        for usd in (self.input_usd, self.output_usd):
+        for usd in (self.input_usd, self.output_usd, self.cached_usd or 0.0):
             if not (math.isfinite(usd) and usd >= 0):
                 raise ValueError(f"a price per million tokens is at least 0 dollars, not {usd!r}")
 
@@ -75,6 +78,17 @@ class Estimate:
     n_undiscounted: int = 0
     """Of these, those that are counted at the ordinary price, because the list has no batch
     price."""
+    usd_from: float | None = 0.0
+    """The low end of what is expected, in US dollars: replies as short as they may well be, what
+    prompts begin with always read from a cache that is known; None likewise."""
+    usd_to: float | None = 0.0
+    """Its high end: replies as long as they may well be, nothing read from a cache."""
+    cached_tokens: int = 0
+    """Of the prompts, those expected to be read from a cache."""
+    n_measured: int = 0
+    """Of the calls, those expected to use what calls of the same model have used."""
+    n_unthought: int = 0
+    """Of the calls, those of models that think, whose thoughts are in no figure but `usd_high`."""
 
     def __add__(self, other: "Estimate") -> "Estimate":
         """Add calls made after these; the price is unknown if either is."""
@@ -93,6 +107,14 @@ class CallPlan:
     """Expected tokens of a reply, reasoning included."""
     max_tokens: int
     """Most tokens of a reply, reasoning included."""
+    least_tokens: int | None = None
+    """Tokens of a reply as short as it may well be; None for what is expected."""
+    most_tokens: int | None = None
+    """The same as long as it may well be."""
+    kept_tokens: int = 0
+    """Of each prompt, those that the provider keeps in a cache."""
+    is_marked: bool = False
+    """Whether it was asked to keep them, or does so when it likes."""
     max_attempts: int = 1
     """Most calls that are paid for one reply, retries and repair included."""
     seconds: float = 0.0
@@ -139,20 +161,24 @@ def price_per_million(tariff: Tariff, *, when: datetime) -> TokenPrice | None:
 def price_call(tariff: Tariff, usage: Usage, *, when: datetime) -> float | None:
     """Return what one call cost in US dollars.
 
-    Cached prompt tokens are charged at the list's price for them, and reasoning as output, as
-    `genai-prices` documents; a study's own price makes no difference for cached tokens. None if the
-    price at that time is unknown, or the endpoint did not say how many tokens it counted, or what
-    it said cannot be (more cached tokens than prompt, more reasoning than output).
+    Prompt tokens that a cache held, or was given to hold, are charged at the list's price for them,
+    and reasoning as output, as `genai-prices` documents. None if the price at that time is unknown,
+    or the endpoint did not say how many tokens it counted, or what it said cannot be (more cached
+    tokens than prompt, more reasoning than output).
     """
     cached, reasoning = usage.cached_tokens or 0, usage.reasoning_tokens or 0
+    written = usage.cache_write_tokens or 0
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    if not (0 <= cached <= usage.input_tokens and 0 <= reasoning <= usage.output_tokens):
+    if min(cached, written, reasoning) < 0 or reasoning > usage.output_tokens:
+        return None
+    if cached + written > usage.input_tokens:
         return None
     own = tariff.own
     if own is not None:
-        dollars = usage.input_tokens * own.input_usd + usage.output_tokens * own.output_usd
-        return dollars / PER_MILLION
+        of_cached = own.input_usd if own.cached_usd is None else own.cached_usd
+        dollars = (usage.input_tokens - cached) * own.input_usd + cached * of_cached
+        return (dollars + usage.output_tokens * own.output_usd) / PER_MILLION
     listed = _listed(tariff, usage, when=when)
     return None if listed is None else float(listed.total_price)
 
@@ -203,8 +229,12 @@ def estimate_calls(
 ) -> Estimate:
     """Estimate what calls at some time will use and cost, one for each number of prompt tokens."""
     n_calls, is_batch = len(prompt_tokens), tariff.is_batch
-    low = _price_all(tariff, prompt_tokens, plan.output_tokens, when=when)
-    high = _price_all(tariff, prompt_tokens, plan.max_tokens, when=when)
+    price = partial(_price_all, tariff, sorted(prompt_tokens), plan, when=when)
+    # A cache holds nothing before the first calls have been answered, which go out together.
+    n_first = min(plan.concurrency, n_calls) if plan.is_marked else n_calls
+    low, high = price(plan.output_tokens, n_first), price(plan.max_tokens, n_calls)
+    least = plan.output_tokens if plan.least_tokens is None else plan.least_tokens
+    most = plan.output_tokens if plan.most_tokens is None else plan.most_tokens
     return Estimate(
         n_calls=n_calls,
         input_tokens=sum(prompt_tokens),
@@ -214,6 +244,9 @@ def estimate_calls(
         seconds=0.0 if is_batch else math.ceil(n_calls / plan.concurrency) * plan.seconds,
         n_batch_calls=n_calls if is_batch else 0,
         n_undiscounted=n_calls if _is_undiscounted(tariff, when=when) else 0,
+        usd_from=price(least, 0),
+        usd_to=price(most, n_calls),
+        cached_tokens=plan.kept_tokens * (n_calls - n_first),
     )
 
 
@@ -226,15 +259,30 @@ def _is_undiscounted(tariff: Tariff, *, when: datetime) -> bool:
 
 
 def _price_all(
-    tariff: Tariff, prompt_tokens: Sequence[int], output_tokens: int, *, when: datetime
+    tariff: Tariff,
+    prompt_tokens: Sequence[int],
+    plan: CallPlan,
+    output_tokens: int,
+    n_first: int,
+    *,
+    when: datetime,
 ) -> float | None:
+    """Price calls of which the first read nothing from a cache, and write to it where asked to."""
+    written = plan.kept_tokens if plan.is_marked else 0
+    parts = ((prompt_tokens[:n_first], 0, written), (prompt_tokens[n_first:], plan.kept_tokens, 0))
     dollars = []
-    for tokens, n_calls in sorted(Counter(prompt_tokens).items()):
-        usage = Usage(input_tokens=tokens, output_tokens=output_tokens)
-        price = price_call(tariff, usage, when=when)
-        if price is None:
-            return None
-        dollars.append(price * n_calls)
+    for prompts, n_read, n_written in parts:
+        for tokens, n_calls in sorted(Counter(prompts).items()):
+            usage = Usage(
+                input_tokens=tokens,
+                output_tokens=output_tokens,
+                cached_tokens=n_read,
+                cache_write_tokens=n_written,
+            )
+            price = price_call(tariff, usage, when=when)
+            if price is None:
+                return None
+            dollars.append(price * n_calls)
     return math.fsum(dollars)
 
 
@@ -246,6 +294,7 @@ def _listed(tariff: Tariff, usage: Usage, *, when: datetime) -> Any:
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
         output_reasoning_tokens=usage.reasoning_tokens,
     )
     try:

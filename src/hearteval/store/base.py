@@ -175,6 +175,14 @@ class Store(Protocol):
         """
         ...
 
+    def usages(self, owner_id: str, *, n: int) -> Sequence[Mapping[str, Any]]:
+        """Return the token counts of up to `n` replies of a system or an LLM judge.
+
+        They became completions, judgments or ratings, of whatever study; which they are depends on
+        ids, not on time.
+        """
+        ...
+
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""
         ...

@@ -300,6 +300,19 @@ def call_queries(study: Study) -> dict[str, Select[Any]]:
     }
 
 
+def usage_queries(owner_id: str, n: int) -> list[Select[Any]]:
+    """Return the queries for token counts of up to `n` replies, by what they became."""
+    a, c, j, r = schema.assignments, schema.completions, schema.judgments, schema.ratings
+    # In the order of a hash, which is how assignments lie: read until there are enough.
+    judged = select(j.c.usage).select_from(a.join(j, j.c.assignment_id == a.c.id))
+    queries = [
+        select(c.c.usage).where(c.c.system_id == owner_id).order_by(c.c.id),
+        judged.where(a.c.rater_id == owner_id).order_by(a.c.id),
+        select(r.c.usage).where(r.c.rater_id == owner_id).order_by(r.c.id),
+    ]
+    return [query.limit(n) for query in queries]
+
+
 def _summed(table: Table[Any], owner: Any, *, among: Any = None) -> Select[Any]:
     owner_id = type_coerce(owner, schema.Id).label("owner_id")
     usd = func.coalesce(func.sum(table.c.cost), 0.0).label("usd")

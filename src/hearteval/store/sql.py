@@ -105,6 +105,7 @@ from hearteval.store.rows import (
     rows_of_kind,
     study_query,
     unjudged_query,
+    usage_queries,
     with_id_bytes,
 )
 from hearteval.store.sharing import claims, ledger
@@ -551,6 +552,13 @@ class SqlStore:
         for row in rows["judgments"]:
             del row["n_priced"], row["pico_usd"]
         return [{"step": step, **row} for step, found in rows.items() for row in found]
+
+    def usages(self, owner_id: str, *, n: int) -> Sequence[Mapping[str, Any]]:
+        """Return the token counts of up to `n` replies of a system or an LLM judge."""
+        for query in usage_queries(owner_id, n):
+            if found := [row["usage"] for row in self._rows(query)]:
+                return found
+        return []
 
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""

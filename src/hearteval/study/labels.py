@@ -24,11 +24,12 @@ from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.coverage.missing import missing_lines
 from hearteval.study import quoted
-from hearteval.study.asking.cost import Spending, estimate_labels, in_all, spending_lines
+from hearteval.study.asking.cost import estimate_labels
 from hearteval.study.asking.models import Asking, schema_of_labels
 from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to, log_failures
+from hearteval.study.asking.words import Spending, in_all, spending_lines
 from hearteval.study.session import Session
 
 NAMES: Mapping[Unit, str] = {

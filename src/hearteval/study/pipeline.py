@@ -5,7 +5,7 @@ What costs money is estimated and agreed to before the first call is made.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from hearteval.analysis.coverage.missing import Failure, find_causes, find_failure, last_attempts
@@ -19,8 +19,14 @@ from hearteval.config import StudySettings
 from hearteval.domain import Assignment, Attempt, Item, LatencyProbe, Rater, Study, System
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import JudgeForm
-from hearteval.judgments.plan.run import AuditPlan, plan_audit
-from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
+from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments, plan_ratings
+from hearteval.judgments.run import (
+    JudgingTask,
+    PairTask,
+    RatingTask,
+    ask_judges,
+    judge_assignments,
+)
 from hearteval.models.asking import AskedCounts
 from hearteval.report.answers.headline import results_notices
 from hearteval.report.coverage.missing import missing_lines
@@ -33,30 +39,34 @@ from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell
 from hearteval.study.asking.cost import (
     NOTHING_DONE,
-    Spending,
+    PROBE_CALLS,
+    Done,
     confirm_spending,
     estimate_judgments,
     estimate_probes,
     estimate_spending,
-    estimate_words,
-    in_all,
+    first_questions,
     n_judgments,
     people_words,
     plan_unwritten,
     plan_what_is_done,
     require_keys,
-    spending_lines,
 )
-from hearteval.study.asking.models import Asking
+from hearteval.study.asking.expecting import read_used
+from hearteval.study.asking.models import Asking, paid_models
 from hearteval.study.asking.others import look_around, tell_what_was_found
+from hearteval.study.asking.people import plan_people, work_lines
 from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import (
+    ask_for_completions,
+    ask_for_judgments,
     complete_step,
     complete_without_models,
     judge_step,
     warn_of_unheld_schemas,
 )
 from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
+from hearteval.study.asking.words import Spending, estimate_words, in_all, spending_lines
 from hearteval.study.grow import gather, imported_systems, judge_models, system_models
 from hearteval.study.one_model import declared_same
 from hearteval.study.people import Desk
@@ -103,10 +113,10 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     spending = estimate_spending(settings, items, done, when=session.now())
     session.tell.note(title_words(settings, items, spending))
     tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
-    tell(plan_words(settings, items, spending))
+    tell(plan_words(settings, items, spending, done))
     warn_of_same_models(settings, session.tell)
     require_keys(settings, session.store, study, done)
-    of_people = people_words(settings, items, when=session.now())
+    of_people = people_words(settings, items, when=session.now(), used=done.used)
     confirm_spending(session, in_all(spending), of_people)
     completions = complete_step(session, study, free)
     judgments = judge_step(session, study, done.plan)
@@ -140,10 +150,8 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     return body, results
 
 
-def show_plan(
-    settings: StudySettings, tell: Tell
-) -> tuple[tuple[Item, ...], Spending, dict[str, Any]]:
-    """Return a study's items, what it still needs, and the money that is spent.
+def show_plan(settings: StudySettings, tell: Tell) -> tuple[dict[str, Any], str]:
+    """Return what a study still needs and the money that is spent, as JSON says it and in words.
 
     Nothing is asked, made or stored.
     """
@@ -157,7 +165,55 @@ def show_plan(
         gathered, done = gather(settings, tell), NOTHING_DONE
     warn_of_same_models(settings, tell)
     spending = estimate_spending(settings, gathered.items, done, when=utc_now())
-    return gathered.items, spending, spent
+    items = gathered.items
+    body = {**spent, "ceiling": ceiling(settings, items, spending)}
+    return body, plan_words(settings, items, spending, done)
+
+
+def probe_cost(session: Session, study: Study) -> tuple[dict[str, Any], str]:
+    """Ask each model its first questions, once it was agreed to; return the plan that follows.
+
+    The answers are ordinary ones. Where completions are still to come, judges are asked about a few
+    pairs of those that are there, drawn as a balanced plan draws them and in one order: two of one
+    pair tell no more of the price. Models with batch jobs are left out, as an answer of theirs may
+    take a day.
+
+    Raises:
+        SettingsError: A key or a price is missing, or nobody agreed to what it costs.
+    """
+    settings, store = session.settings, session.store
+    tell_what_was_found(session)
+    items = list(store.iter(Item, study))
+    complete_without_models(session, study)
+    done = plan_what_is_done(session, study)
+    first = first_questions(settings, done, items)
+    spending = estimate_spending(settings, items, first, when=session.now())
+    session.tell.note(f"first questions:\n{spending_lines(settings, spending)}")
+    warn_of_same_models(settings, session.tell)
+    require_keys(settings, store, study, done)
+    confirm_spending(session, in_all(spending))
+    completions = ask_for_completions(session, study, PROBE_CALLS)
+    if done.open_judgments is None and settings.judging.protocol != "rating":
+        few = replace(
+            settings.judging.plan,
+            design="balanced",
+            comparisons=PROBE_CALLS,
+            both_orders=False,
+            stress_items=0,
+            repeat_pairs=0,
+        )
+        plan_judgments(store, study, few, now=session.now)
+    form = settings.judging.form
+    task: JudgingTask = PairTask(form=form, most=PROBE_CALLS)
+    if form.protocol == "rating":
+        targets = plan_ratings(store, study, settings.judging.plan).targets
+        task = RatingTask(targets=targets, form=form, most=PROBE_CALLS)
+    judgments = ask_for_judgments(session, study, task)
+    done = plan_what_is_done(session, study)
+    spending = estimate_spending(settings, items, done, when=session.now())
+    asked = {"completions": asdict(completions), "judgments": asdict(judgments)}
+    body = {"probe": asked, **money_of(store), "ceiling": ceiling(settings, items, spending)}
+    return body, plan_words(settings, items, spending, done)
 
 
 def money_of(store: Store) -> dict[str, Any]:
@@ -177,7 +233,7 @@ def warn_of_same_models(settings: StudySettings, tell: Tell) -> None:
 
 def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) -> dict[str, Any]:
     """Return what a first run does at most, and what is still to be paid for."""
-    estimate = in_all(spending)
+    estimate, work = in_all(spending), plan_people(settings, items)
     n_systems = len(settings.systems)
     return {
         "n_items": len(items),
@@ -188,6 +244,7 @@ def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) 
         "max_judgments": sum(n_judgments(settings, len(items)).values()),
         "max_usd": estimate.usd_high,
         "limit_usd": settings.max_usd,
+        "people": None if work is None else asdict(work),
         "estimate": asdict(estimate),
         "by_model": [{"who": who, **asdict(one)} for who, one in spending.items()],
     }
@@ -203,20 +260,31 @@ def title_words(settings: StudySettings, items: Sequence[Item], spending: Spendi
     ).replace(NO_BREAK_SPACE, " ")
 
 
-def plan_words(settings: StudySettings, items: Sequence[Item], spending: Spending) -> str:
+def plan_words(
+    settings: StudySettings, items: Sequence[Item], spending: Spending, done: Done
+) -> str:
     """Say what a first run does at most, and what is still to be paid for, by model."""
     most = ceiling(settings, items, spending)
     counts = most["n_items_by_source"]
-    said = ", ".join(f"{n} {source}" for source, n in counts.items())
+    said = ", ".join(f"{n:,} {source}" for source, n in counts.items())
     by_source = f" ({said})" if len(counts) > 1 else ""
-    of_people = people_words(settings, items, when=utc_now())
-    return (
-        f"plan: {most['n_items']} items{by_source}, {most['n_systems']} systems, at most "
-        f"{most['max_completions']} completions and {most['max_judgments']} "
-        f"{'ratings' if settings.judging.protocol == 'rating' else 'judgments'} by "
-        f"{most['n_judges']} judge(s), the stress set and repeats included\n"
-        f"{spending_lines(settings, spending)}" + (of_people and f"\n{of_people}")
+    plan = f"plan: {plural(most['n_items'], 'item')}{by_source}"
+    plan += f", {plural(most['n_systems'], 'system')}"
+    if done.completions and paid_models(settings) and not most["estimate"]["n_calls"]:
+        plan += ": nothing is left to ask of any model, and nothing to pay"
+        return plan.replace(NO_BREAK_SPACE, " ")
+    what = "rating" if settings.judging.protocol == "rating" else "judgment"
+    plan += (
+        f", at most {plural(most['max_completions'], 'completion')} and"
+        f" {plural(most['max_judgments'], what)} by {plural(most['n_judges'], 'judge')}, the stress"
+        " set and repeats included"
     )
+    more = [people_words(settings, items, when=utc_now(), used=done.used)]
+    work = plan_people(settings, items)
+    more += [] if work is None else work_lines(settings, work)
+    lines = [f"  {line}" for line in more if line]
+    said = "\n".join([plan, *lines, spending_lines(settings, spending)])
+    return said.replace(NO_BREAK_SPACE, " ")
 
 
 def audit_study(
@@ -245,7 +313,9 @@ def audit_study(
     tell.note(f"audit: {n_found} items, {n_assigned} judgments, {n_open} of them new")
     items = list(session.store.iter(Item, study))
     when = session.now()
-    agree_to(session, estimate_judgments(session.settings, items, plan.n_open, when=when))
+    used = read_used(session.store, plan.n_open)
+    spending = estimate_judgments(session.settings, items, plan.n_open, when=when, used=used)
+    agree_to(session, spending)
     session.store.add(plan.records)
     given = _judge(session, study, plan)
     data = _audit_data(session, study, plan)

@@ -1,6 +1,7 @@
 """What is sent to Anthropic's own interface, and what its results say."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,7 +93,21 @@ def test_prompt_tokens_count_what_went_through_the_cache() -> None:
 
     found = read(succeeded(usage=usage)).usage
 
-    assert found == Usage(input_tokens=17, output_tokens=7, reasoning_tokens=3, cached_tokens=5)
+    assert found == Usage(
+        input_tokens=17,
+        output_tokens=7,
+        reasoning_tokens=3,
+        cached_tokens=5,
+        cache_write_tokens=2,
+    )
+
+
+def test_what_every_call_begins_with_is_marked_to_be_kept() -> None:
+    keeping = replace(ENDPOINT, cache_mark="cache_control", cache_from=2)
+
+    assert build_message_body(SPOKEN, Sampling(max_tokens=9), keeping)["system"] == [
+        {"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}
+    ]
 
 
 def test_tokens_that_were_not_counted_are_none() -> None:

@@ -120,6 +120,61 @@ def test_of_two_choices_one_is_the_answer() -> None:
     )
 
 
+# As the providers' own pages have them: OpenAI's guide to prompt caching, before GPT-5.6 and since,
+# OpenRouter's usage accounting, xAI's usage and pricing; and a Gemini reply quoted in any-llm issue
+# 1290, as Google's OpenAI-compatible endpoint counts it: what was thought is in the total alone.
+OPENAI = {"prompt_tokens": 2006, "completion_tokens": 300, "total_tokens": 2306}
+DOCUMENTED = {
+    "openai": (
+        OPENAI | {"prompt_tokens_details": {"cached_tokens": 1920}},
+        Usage(input_tokens=2006, output_tokens=300, cached_tokens=1920),
+    ),
+    "openai writes": (
+        OPENAI | {"prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 1920}},
+        Usage(input_tokens=2006, output_tokens=300, cached_tokens=0, cache_write_tokens=1920),
+    ),
+    "openrouter": (
+        {
+            "completion_tokens": 2,
+            "completion_tokens_details": {"reasoning_tokens": 0},
+            "prompt_tokens": 194,
+            "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 100},
+            "total_tokens": 196,
+        },
+        Usage(
+            input_tokens=194,
+            output_tokens=2,
+            reasoning_tokens=0,
+            cached_tokens=0,
+            cache_write_tokens=100,
+        ),
+    ),
+    "xai": (
+        {
+            "prompt_tokens": 125,
+            "completion_tokens": 48,
+            "total_tokens": 173,
+            "prompt_tokens_details": {"cached_tokens": 98},
+            "completion_tokens_details": {"reasoning_tokens": 0},
+        },
+        Usage(input_tokens=125, output_tokens=48, reasoning_tokens=0, cached_tokens=98),
+    ),
+    "gemini": (
+        {"prompt_tokens": 20, "completion_tokens": 198, "total_tokens": 623},
+        Usage(input_tokens=20, output_tokens=603, reasoning_tokens=405),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"), [pytest.param(*one, id=name) for name, one in DOCUMENTED.items()]
+)
+def test_caches_and_thoughts_are_counted_as_each_provider_reports_them(
+    usage: object, expected: Usage
+) -> None:
+    assert read_usage(usage) == expected
+
+
 @pytest.mark.parametrize("count", [10**400, -5, 1.5, "7", True, None])
 def test_count_that_is_none_is_not_taken_for_one(count: object) -> None:
     assert read_usage({"prompt_tokens": count, "completion_tokens": 12}) == Usage(output_tokens=12)

@@ -73,6 +73,39 @@ def test_extra_body_is_part_of_the_effective_settings() -> None:
     assert effective_settings(Sampling(), endpoint)["reasoning"] == {"effort": "low"}
 
 
+@pytest.mark.parametrize(
+    ("mark", "how"),
+    [
+        ("cache_control", {"type": "ephemeral"}),
+        ("prompt_cache_breakpoint", {"mode": "explicit"}),
+    ],
+)
+def test_what_every_prompt_begins_with_is_marked_to_be_kept(mark: str, how: object) -> None:
+    body = build_body(MESSAGES, Sampling(), make_endpoint(cache_mark=mark, cache_from=2))
+
+    assert body["messages"] == [
+        {"role": "system", "content": [{"type": "text", "text": "Listen.", mark: how}]},
+        {"role": "user", "content": "Hello."},
+    ]
+
+
+def test_beginning_too_short_to_be_kept_is_sent_as_ever() -> None:
+    endpoint = make_endpoint(cache_mark="cache_control", cache_from=1024)
+
+    assert build_body(MESSAGES, Sampling(), endpoint) == build_body(
+        MESSAGES, Sampling(), make_endpoint()
+    )
+
+
+def test_openai_is_told_to_keep_nothing_that_is_asked_once() -> None:
+    endpoint = make_endpoint(cache_mark="prompt_cache_breakpoint", cache_from=1024)
+
+    body = build_body(MESSAGES, Sampling(), endpoint)
+
+    assert body["prompt_cache_options"] == {"mode": "explicit"}
+    assert body["messages"][0]["content"] == "Listen."
+
+
 def test_no_messages_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="at least one message"):
         build_body([], Sampling(), make_endpoint())

@@ -55,6 +55,7 @@ async def opened(
     model: str = "",
     extra: Mapping[str, Any] | None = None,
     timeouts: Timeouts | None = None,
+    **more: Any,
 ) -> AsyncIterator[tuple[InspectModel, ScriptedServer]]:
     async with running_server(*(script or (kind.answer("I am here."),))) as server:
         endpoint = Endpoint(
@@ -63,6 +64,7 @@ async def opened(
             base_url=server.url.removesuffix("/v1") + kind.path,
             api_key=key,
             extra_body=extra or {},
+            **more,
         )
         asked = open_inspect_model(kind.provider, endpoint, timeouts=timeouts)
         try:
@@ -109,6 +111,15 @@ def test_usage_counts_cached_tokens_as_input_and_reasoning_as_output(kind: Kind)
     apart = None if kind is BEDROCK else 5
     usage = Usage(input_tokens=40, output_tokens=12, reasoning_tokens=apart, cached_tokens=30)
     assert reply.usage == usage
+
+
+def test_of_anthropic_the_beginning_is_kept_and_nothing_else() -> None:
+    _, server = ask(ANTHROPIC, cache_mark="cache_control", cache_from=2)
+    (body,) = server.bodies
+    assert [part.get("cache_control") for part in body["system"]] == [{"type": "ephemeral"}]
+    assert json.dumps(body).count("cache_control") == 1
+    _, without = asked(ANTHROPIC)
+    assert "cache_control" not in json.dumps(without.bodies)
 
 
 @pytest.mark.parametrize("kind", KINDS)

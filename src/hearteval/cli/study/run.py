@@ -32,13 +32,27 @@ logger = logging.getLogger(__name__)
 
 @click.command("run")
 @study_argument
-@click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
+@click.option(
+    "--dry-run", "only", flag_value="plan", help="Show the plan and what it costs, then stop."
+)
+@click.option(
+    "--probe-cost",
+    "only",
+    flag_value="probe",
+    help="Ask each model its first ten questions, keep the answers, show the plan, then stop.",
+)
 @yes_option
 @open_option
 @verbose_option
 @json_option
 def command(
-    study_file: Path, *, dry_run: bool, yes: bool, is_opened: bool, is_verbose: bool, as_json: bool
+    study_file: Path,
+    *,
+    only: str | None,
+    yes: bool,
+    is_opened: bool,
+    is_verbose: bool,
+    as_json: bool,
 ) -> None:
     """Run a study: items, completions, judgments, ranking, report.
 
@@ -47,8 +61,10 @@ def command(
     from hearteval.config import load_study
 
     settings = load_study(study_file)
-    if dry_run:
+    if only == "plan":
         _show_plan(settings, as_json=as_json)
+    elif only == "probe":
+        _probe_cost(settings, Terminal(yes=yes, is_verbose=is_verbose), as_json=as_json)
     elif is_verbose or not _say_again(settings, study_file, is_opened=is_opened, as_json=as_json):
         terminal = Terminal(yes=yes, is_verbose=is_verbose)
         _run(settings, study_file, terminal, is_opened=is_opened, as_json=as_json)
@@ -94,7 +110,7 @@ def _run(
     with run_log(settings, "run") as log, open_grown(settings, terminal) as (session, study):
         # Statistics and clients load once the items are there, so that the run begins at once.
         from hearteval.cli.study.results import show_results
-        from hearteval.study.asking.cost import spent_words
+        from hearteval.study.asking.words import spent_words
         from hearteval.study.pipeline import run_study
 
         body, results = run_study(session, study)
@@ -126,11 +142,23 @@ def _how_shown(study_file: Path) -> list[str | int]:
 
 
 def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:
-    from hearteval.study.pipeline import ceiling, plan_words, show_plan
+    from hearteval.study.pipeline import show_plan
 
-    items, spending, spent = show_plan(settings, Terminal())
+    body, words = show_plan(settings, Terminal())
     if as_json:
-        most = ceiling(settings, items, spending)
-        emit_json("run", {"study": settings.name, "dry_run": True, **spent, "ceiling": most})
+        emit_json("run", {"study": settings.name, "dry_run": True, **body})
     else:
-        say(plan_words(settings, items, spending))
+        say(words)
+
+
+def _probe_cost(settings: "StudySettings", terminal: Terminal, *, as_json: bool) -> None:
+    from hearteval.study.grow import open_grown
+
+    with run_log(settings, "run"), open_grown(settings, terminal) as (session, study):
+        from hearteval.study.pipeline import probe_cost
+
+        body, words = probe_cost(session, study)
+    if as_json:
+        emit_json("run", {"study": settings.name, "dry_run": False, **body})
+    else:
+        say(words)

@@ -12,7 +12,7 @@ from hearteval.domain import BatchJob
 from hearteval.models.base import JsonObject, Message, Reply, Sampling, Usage
 from hearteval.models.batch import BatchProvider, EndedJob, id_of, left_out
 from hearteval.models.failures import FaultError, Reason, find_fault, read_error
-from hearteval.models.http import Endpoint, build_body, sent_settings
+from hearteval.models.http import Endpoint, build_body, marked, sent_settings
 from hearteval.models.http.client import Client, authorization
 from hearteval.models.http.replies import ReplyParts, read_count
 
@@ -236,7 +236,7 @@ def build_message_body(
     }
     system = "\n\n".join(m.content for m in messages if m.role == "system")
     if system:
-        body["system"] = system
+        body["system"] = marked(system, endpoint)
     sent = sent_settings(sampling)
     body |= {name: sent[name] for name in ("temperature", "top_p") if name in sent}
     if sampling.schema is not None and "schema" in sent:
@@ -262,4 +262,5 @@ def _read_usage(usage: Any) -> Usage:
         output_tokens=read_count(usage, "output_tokens"),
         reasoning_tokens=read_count(usage.get("output_tokens_details"), "thinking_tokens"),
         cached_tokens=cached,
+        cache_write_tokens=written,
     )

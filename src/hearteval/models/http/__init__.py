@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from hearteval.models.base import JsonObject, Message, Sampling, Usage
+from hearteval.models.base import CacheMark, JsonObject, Message, Sampling, Usage
+from hearteval.models.prices import estimate_tokens
 
 SHORTEST_SECRET = 6
 """Header and query values below this length are words like "true", not secrets."""
@@ -19,6 +20,10 @@ OWN_KEYS = frozenset(
     | {"max_completion_tokens", "max_tokens", "seed", "temperature", "top_p"}
 )
 """Keys of the body that come from messages, sampling and the endpoint's own settings."""
+MARKS: Mapping[CacheMark, JsonObject] = {
+    "cache_control": {"type": "ephemeral"},
+    "prompt_cache_breakpoint": {"mode": "explicit"},
+}
 ECHOED = ("temperature", "top_p")
 """Settings that some endpoints repeat beside their replies, by these names."""
 
@@ -39,6 +44,10 @@ class Endpoint:
     """Further keys of every request, e.g. OpenRouter's ``provider``; no setting that `Sampling`
     has."""
     max_tokens_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    cache_mark: CacheMark | None = None
+    """What marks, in the provider's words, the end of what every prompt begins with."""
+    cache_from: int = 0
+    """Tokens from which the provider keeps such a beginning; a shorter one is not marked."""
     is_streamed: bool = True
     """Whether replies come in pieces, so that the first text can be timed."""
 
@@ -90,8 +99,14 @@ def build_body(
         raise ValueError("a model needs at least one message")
     body: dict[str, Any] = {
         "model": endpoint.model,
-        "messages": [{"role": m.role, "content": m.content} for m in messages],
+        "messages": [
+            {"role": m.role, "content": marked(m.content, endpoint) if not i else m.content}
+            for i, m in enumerate(messages)
+        ],
     }
+    if endpoint.cache_mark == "prompt_cache_breakpoint":
+        # Left to itself the endpoint writes whole prompts, at a quarter more than their price.
+        body["prompt_cache_options"] = MARKS["prompt_cache_breakpoint"]
     names = {"max_tokens": endpoint.max_tokens_key}
     for setting, value in sent_settings(sampling).items():
         if setting != "schema":
@@ -106,6 +121,14 @@ def build_body(
         if "stream_options" not in sampling.refuses:
             body["stream_options"] = {"include_usage": True}
     return body | dict(endpoint.extra_body)
+
+
+def marked(beginning: str, endpoint: Endpoint) -> str | list[dict[str, Any]]:
+    """Return a prompt's first message, its end marked where the provider keeps it if it is."""
+    mark = endpoint.cache_mark
+    if mark is None or estimate_tokens(beginning) < endpoint.cache_from:
+        return beginning
+    return [{"type": "text", "text": beginning, mark: MARKS[mark]}]
 
 
 def requested_settings(sampling: Sampling) -> dict[str, Any]:

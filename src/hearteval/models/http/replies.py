@@ -240,7 +240,11 @@ def parse_json(text: str) -> Any:
 
 
 def read_usage(usage: Any) -> Usage:
-    """Read token counts; what is absent or no count is None, never zero."""
+    """Read token counts; what is absent or no count is None, never zero.
+
+    Prompts include what a cache held. Replies of some (Gemini, Grok) leave out what was thought,
+    which is charged as output: then it stands in the total alone.
+    """
     if not isinstance(usage, dict):
         return Usage()
     prompt, output = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
@@ -249,11 +253,22 @@ def read_usage(usage: Any) -> Usage:
         read_count(usage, "prompt_cache_hit_tokens"),  # DeepSeek
         read_count(usage, "cached_tokens"),  # Moonshot
     )
+    written = (
+        read_count(prompt, "cache_write_tokens"),
+        read_count(usage, "cache_creation_input_tokens"),  # LiteLLM's proxy
+    )
+    n_in, n_out = read_count(usage, "prompt_tokens"), read_count(usage, "completion_tokens")
+    total, reasoning = read_count(usage, "total_tokens"), read_count(output, "reasoning_tokens")
+    unsaid = (total or 0) - (n_in or 0) - (n_out or 0)
+    if n_in is not None and n_out is not None and unsaid > 0:
+        reasoning = unsaid if reasoning is None else reasoning
+        n_out += unsaid
     return Usage(
-        input_tokens=read_count(usage, "prompt_tokens"),
-        output_tokens=read_count(usage, "completion_tokens"),
-        reasoning_tokens=read_count(output, "reasoning_tokens"),
+        input_tokens=n_in,
+        output_tokens=n_out,
+        reasoning_tokens=reasoning,
         cached_tokens=next((count for count in cached if count is not None), None),
+        cache_write_tokens=next((count for count in written if count is not None), None),
     )
 
 

@@ -95,6 +95,7 @@ def read_usage(usage: Any) -> Usage:
         output_tokens=usage.output_tokens,
         reasoning_tokens=usage.reasoning_tokens,
         cached_tokens=cached,
+        cache_write_tokens=usage.input_tokens_cache_write or None,
     )
 
 

@@ -30,6 +30,7 @@ from hearteval.models.failures import FaultError, call_failure, hide_secrets, re
 from hearteval.models.http import (
     SHORTEST_SECRET,
     Endpoint,
+    marked,
     read_echo,
     requested_settings,
     sent_settings,
@@ -80,8 +81,15 @@ class InspectModel:
         if not messages:
             raise ValueError("a model needs at least one message")
         call, config = _Call(sampling), build_config(sampling, self._timeouts)
+        first, *others = messages
+        beginning: str | list[ai.Content] = first.content
+        if marked(first.content, self._endpoint) != first.content:
+            config = config.merge(ai.GenerateConfig(cache_prompt=True))
+            beginning = [ai.ContentText(text=first.content, cache_breakpoint=True)]
+        spoken = [MESSAGES[first.role](content=beginning)]
+        spoken += [MESSAGES[m.role](content=m.content) for m in others]
         try:
-            output = await self._generate(call, messages, config)
+            output = await self._generate(call, spoken, config)
             return redact_reply(call.to_reply(output), self._secrets())
         except FaultError as error:
             fault = error
@@ -94,13 +102,13 @@ class InspectModel:
         )
 
     async def _generate(
-        self, call: "_Call", messages: Sequence[Message], config: ai.GenerateConfig
+        self, call: "_Call", spoken: list[ai.ChatMessage], config: ai.GenerateConfig
     ) -> ai.ModelOutput:
         with _own_transcript() as record:
             try:
                 async with asyncio.timeout(self._timeouts.total_seconds):
                     output = await self._model.generate(
-                        [MESSAGES[m.role](content=m.content) for m in messages],
+                        spoken,
                         config=config,
                         cache=False,
                         on_stream=call.note,
@@ -224,7 +232,8 @@ def build_config(sampling: Sampling, timeouts: Timeouts) -> ai.GenerateConfig:
         max_retries=0,
         max_connections=UNBOUNDED,
         stream_idle_timeout=round(timeouts.idle_seconds),
-        # A cache that is written to costs more, and prices know no such tokens.
+        # Of its own it would mark what is asked once, too, and a cache that is written to costs
+        # more; on Bedrock it knows no other way.
         cache_prompt=False,
         # Unset, the first call asks the model to say "hello, world".
         reasoning_summary="none",

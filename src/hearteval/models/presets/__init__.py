@@ -16,7 +16,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from hearteval.models.base import JsonObject
+from hearteval.models.base import CacheMark, JsonObject
 
 CUE_JUDGE = "cue"
 INSPECT = "inspect/"
@@ -56,6 +56,11 @@ class Route:
     """The kind of its batch interface; None without one that hearteval speaks."""
     batch_refuses: frozenset[str] | None = None
     """What that interface refuses, where it is another set."""
+    cache_from: int | None = None
+    """Tokens from which it keeps what prompts begin with, as documented; None where nothing is
+    known of a cache."""
+    cache_mark: CacheMark | None = None
+    """What asks it to; None where it does so by itself, when it likes."""
 
     @property
     def backend(self) -> Backend:
@@ -78,6 +83,8 @@ class ModelPreset:
     in the study file."""
     published: bool = True
     """Whether it is a row of the paper's table."""
+    thinks: bool = False
+    """Whether it thinks before it answers, as these routes ask it; that is charged as output."""
 
     def end_at(self, provider: str) -> date | None:
         """Return the day on which it ends at a provider; where none is known, anywhere first."""
@@ -106,6 +113,8 @@ class Access(NamedTuple):
 
     base_url: str
     key_name: str
+    cache_from: int | None
+    cache_mark: CacheMark | None
 
 
 def end_words(end: date | None, *, today: date) -> str:
@@ -121,7 +130,7 @@ def load_inspect_providers() -> Mapping[str, Access]:
     providers = _read_file()["providers"]
     return MappingProxyType(
         {
-            name.removeprefix(INSPECT): Access(base_url=p["base_url"], key_name=p["key_name"])
+            name.removeprefix(INSPECT): Access(*(p.get(key) for key in Access._fields))
             for name, p in providers.items()
             if name.startswith(INSPECT)
         }
@@ -142,7 +151,9 @@ def load_model_presets() -> Mapping[str, ModelPreset]:
     presets = {}
     for id_, entry in data["models"].items():
         routes = tuple(_route(route, providers[route["provider"]]) for route in entry["routes"])
-        named = {key: entry[key] for key in ("name", "family", "published") if key in entry}
+        named = {
+            key: entry[key] for key in ("name", "family", "published", "thinks") if key in entry
+        }
         presets[id_] = ModelPreset(id=id_, **named, routes=routes)
     return MappingProxyType(presets)
 
@@ -161,6 +172,12 @@ def find_family(model: str) -> str | None:
         if re.match(rf"(?:[a-z]+\.)*(?:{'|'.join(map(re.escape, starts))})", last):
             return str(family)
     return None
+
+
+def is_known_to_think(model: str) -> bool:
+    """Say whether a model, by its id at whatever provider, thinks unless it is told not to."""
+    last = model.lower().rpartition("/")[2]
+    return re.match("|".join(_read_file()["thinking"]["ids"]), last) is not None
 
 
 @cache

@@ -3,15 +3,24 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 from hearteval.completions.prompting import brief_of, support_messages
 from hearteval.completions.run import given_up_completions, systems_to_ask
 from hearteval.config import ModelSettings, StudySettings, read_key
-from hearteval.domain import Assignment, Attempt, Completion, Item, Study, System, content_hash
+from hearteval.domain import (
+    Assignment,
+    Attempt,
+    Completion,
+    Item,
+    Rater,
+    Study,
+    System,
+    content_hash,
+)
 from hearteval.errors import SettingsError
 from hearteval.items.run import GatheredItems
 from hearteval.judgments.plan.run import (
@@ -33,18 +42,18 @@ from hearteval.judgments.stress_set import STRESS_KINDS
 from hearteval.labels.prompt import label_messages
 from hearteval.labels.run import texts_to_label
 from hearteval.labels.taxonomy import Taxonomy
-from hearteval.models.asking import MAX_INVALID, to_messages
+from hearteval.models.asking import to_messages
 from hearteval.models.base import Sampling
-from hearteval.models.prices import (
-    CallPlan,
-    Estimate,
-    estimate_calls,
-    estimate_prompt_tokens,
-    money,
-    price_per_million,
-)
+from hearteval.models.prices import Estimate, estimate_prompt_tokens, price_per_million
 from hearteval.store.base import Store
 from hearteval.store.records import Record
+from hearteval.study.asking.expecting import (
+    NOTHING_USED,
+    Expected,
+    Used,
+    estimate_replies,
+    read_used,
+)
 from hearteval.study.asking.models import (
     asked_directly,
     judge_sampling,
@@ -54,6 +63,7 @@ from hearteval.study.asking.models import (
     strict_sampling,
     tariff_of,
 )
+from hearteval.study.asking.words import NOTHING, Spending, estimate_words, in_all, limit_words
 from hearteval.study.grow import (
     as_stored,
     describe,
@@ -65,28 +75,25 @@ from hearteval.study.grow import (
 )
 from hearteval.study.session import Session, study_id
 
-Spending = Mapping[str, Estimate]
-"""What each model of a study is estimated to use, by "system NAME" and "judge NAME"."""
+PROBE_CALLS = 10
+"""Questions of each model that show what its calls use."""
 PROBE_TOKENS = 50
 """Of the question that shows whether a judge's endpoint enforces a schema, and of its reply."""
 
 
-class Expected(NamedTuple):
-    """What is expected of a reply: its length and how long it takes."""
+COMPLETION, PROBE = Expected(60, 3.0, 20, 110), Expected(PROBE_TOKENS, 3.0)
+"""One to three sentences, about 40 words: from 15 to 80."""
+JUDGMENT, RATING = Expected(420, 12.0, 240, 650), Expected(300, 12.0, 160, 490)
+"""In JSON six reasons of a sentence or two, or five: from 10 to 60 words each."""
+LABEL_TOKENS, LEAST_LABEL, MOST_LABEL = 32, 22, 48
+"""Of one category in a labeler's reply: its key, from no word to 20, verdict and probability."""
 
-    tokens: int
-    seconds: float
+
+def _label_reply(n: int) -> Expected:
+    return Expected(LABEL_TOKENS * n, 12.0, LEAST_LABEL * n, MOST_LABEL * n)
 
 
-COMPLETION, PROBE = Expected(60, 3.0), Expected(PROBE_TOKENS, 3.0)
-JUDGMENT, RATING = Expected(420, 12.0), Expected(300, 12.0)
-"""About 40 words; six reasons of a sentence or two in JSON, or five."""
-LABEL_TOKENS = 32
-"""Of one category in a labeler's reply: its key, a few words, verdict and probability."""
 TYPICAL_REPLY = "word " * 40
-NOTHING = Estimate(
-    n_calls=0, input_tokens=0, output_tokens=0, usd_low=0.0, usd_high=0.0, seconds=0.0
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +108,8 @@ class Done:
     """Those planned and missing; None while completions are to come, on which the plan depends."""
     plan: PlanCounts | None = None
     """Of these judgments; None also where judges rate."""
+    used: Used = field(default_factory=dict)
+    """What calls have used so far."""
 
 
 NOTHING_DONE = Done(completions={}, judgments={})
@@ -126,9 +135,11 @@ def what_is_done(store: Store, study: Study) -> Done:
     for rater_id, n in again.items():
         judgments[rater_id] += min(n, study.design["repeat_pairs"])
     judgments.update(target.rater_id for target in settled_ratings(store, study))
+    judges = [rater.id for rater in store.iter(Rater, study) if rater.kind == "llm"]
     return Done(
         completions={system: frozenset(items) for system, items in completions.items()},
         judgments=judgments,
+        used=read_used(store, [*completions, *judges]),
     )
 
 
@@ -170,6 +181,22 @@ def plan_unwritten(session: Session, gathered: GatheredItems) -> Done:
         return what_is_done(store, study)
     unwritten = cast("Store", _UnwrittenPlan(store))
     return plan_what_is_done(replace(session, store=unwritten), study)
+
+
+def first_questions(settings: StudySettings, done: Done, items: Sequence[Item]) -> Done:
+    """Count as done all but the first questions of each model, and of one with batch jobs all."""
+    completions = {}
+    for system_id, model in system_models(settings).items():
+        answered = done.completions.get(system_id, frozenset())
+        left = [item.id for item in items if item.id not in answered]
+        completions[system_id] = answered.union(left[0 if model.batch else PROBE_CALLS :])
+    known = done.open_judgments
+    n_open = {
+        rater_id: min(PROBE_CALLS, PROBE_CALLS if known is None else known.get(rater_id, 0))
+        for rater_id, model in judge_models(settings).items()
+        if model.batch is None
+    }
+    return replace(done, completions=completions, open_judgments=n_open)
 
 
 class _UnwrittenPlan:
@@ -249,7 +276,7 @@ def estimate_spending(
         open_items = [item for item in items if item.id not in answered]
         prompts = _prompt_tokens(known[system_id], open_items)
         spending[f"system {known[system_id].name}"] = estimate_replies(
-            model, prompts, COMPLETION, when
+            model, prompts, COMPLETION, when, used=done.used.get(system_id, ())
         )
     stress = [system.id for system in known.values() if system.kind == "stress"]
     tested = frozenset[str]().union(*(done.completions.get(id_, frozenset()) for id_ in stress))
@@ -257,11 +284,19 @@ def estimate_spending(
     n_open = {rater_id: ceiling[rater_id] - done.judgments.get(rater_id, 0) for rater_id in judges}
     if done.open_judgments is not None:
         n_open = {rater_id: done.open_judgments.get(rater_id, 0) for rater_id in judges}
-    return {**spending, **estimate_judgments(settings, items, n_open, when=when)}
+    return {
+        **spending,
+        **estimate_judgments(settings, items, n_open, when=when, used=done.used),
+    }
 
 
 def estimate_judgments(
-    settings: StudySettings, items: Sequence[Item], n_open: Mapping[str, int], *, when: datetime
+    settings: StudySettings,
+    items: Sequence[Item],
+    n_open: Mapping[str, int],
+    *,
+    when: datetime,
+    used: Used = NOTHING_USED,
 ) -> Spending:
     """Estimate so many judgments or ratings of each judge, by rater id.
 
@@ -274,11 +309,14 @@ def estimate_judgments(
     reply = RATING if settings.judging.protocol == "rating" else JUDGMENT
     for rater_id, model in judge_models(settings).items():
         n = n_open.get(rater_id, 0)
-        tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
+        tokens, beginning = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
         if n > 0:
-            asked = estimate_replies(model, [tokens] * n, reply, when)
+            asked = estimate_replies(
+                model, [tokens] * n, reply, when, beginning=beginning, used=used.get(rater_id, ())
+            )
             probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
-            spending[f"judge {names[rater_id]}"] = asked + probe
+            known = probe.n_calls if asked.n_measured else 0
+            spending[f"judge {names[rater_id]}"] = asked + replace(probe, n_measured=known)
     return spending
 
 
@@ -311,16 +349,11 @@ def estimate_labels(
             )
             for text in texts
         )
-        reply = Expected(LABEL_TOKENS * len(taxonomy.keys), 12.0)
+        reply = _label_reply(len(taxonomy.keys))
         asked = estimate_replies(model, [round(tokens / len(texts))] * n, reply, when)
         probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
         spending[f"labeler {name}"] = asked + probe
     return spending
-
-
-def in_all(spending: Spending) -> Estimate:
-    """Add up what every model is estimated to use."""
-    return sum(spending.values(), NOTHING)
 
 
 def estimate_probes(
@@ -368,7 +401,9 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     return counts
 
 
-def people_words(settings: StudySettings, items: Sequence[Item], *, when: datetime) -> str:
+def people_words(
+    settings: StudySettings, items: Sequence[Item], *, when: datetime, used: Used
+) -> str:
     """Say in a line of a plan what replies that people write add to the judges' bill, in all.
 
     Empty where nobody writes, or no judge is a model.
@@ -378,82 +413,21 @@ def people_words(settings: StudySettings, items: Sequence[Item], *, when: dateti
     counts = n_judgments(settings, len(items))
     less = n_judgments(replace(settings, people=None), len(items))
     more = {rater_id: counts[rater_id] - less[rater_id] for rater_id in judge_models(settings)}
-    priced = estimate_judgments(settings, items, more, when=when)
+    priced = estimate_judgments(settings, items, more, when=when, used=used)
     n_more, added = sum(more.values()), in_all(priced)
     if n_more <= 0:
         return ""
     return (
-        f"  what people write ([people]) adds to what judges are asked, in all: at most {n_more:,}"
+        f"what people write ([people]) adds to what judges are asked, in all: at most {n_more:,}"
         f" of their {sum(counts[one] for one in more):,}"
-        f" {'ratings' if settings.judging.protocol == 'rating' else 'judgments'}, about"
-        f" ${added.usd_low:.2f}, at most ${added.usd_high:.2f}"
+        f" {'ratings' if settings.judging.protocol == 'rating' else 'judgments'}, expected"
+        f" ${added.usd_low:.2f}"
     )
 
 
 def _n_pairs(n_systems: int, n_writers: int) -> int:
     """Count the pairs of an item: of systems, and of each with what each writer wrote."""
     return math.comb(n_systems, 2) + n_systems * n_writers
-
-
-def spending_lines(settings: StudySettings, spending: Spending) -> str:
-    """Say what is to come, a line for each model that is asked, and in all."""
-    lines = [
-        f"  {who}: {one.n_calls:,} calls, "
-        + (
-            f"about ${one.usd_low:.2f}, at most ${one.usd_high:.2f}"
-            if one.usd_high
-            else "which cost nothing"
-        )
-        for who, one in spending.items()
-        if one.n_calls
-    ]
-    total = in_all(spending)
-    words = estimate_words(total) + limit_words(settings, total)
-    return "\n".join([*lines, f"  in all: {words}"]) if lines else f"  {words}"
-
-
-def estimate_words(estimate: Estimate) -> str:
-    """Say what is to come: calls, tokens, money, time."""
-    if not estimate.n_calls:
-        return "no model is asked: it costs nothing"
-    return (
-        f"{estimate.n_calls:,} calls, about {estimate.input_tokens:,} tokens in and"
-        f" {estimate.output_tokens:,} out: about ${estimate.usd_low:.2f}, at most"
-        f" ${estimate.usd_high:.2f}; {_time_words(estimate)}"
-    )
-
-
-def _time_words(estimate: Estimate) -> str:
-    minutes = estimate.seconds / 60
-    about = f"{minutes:.0f} minutes" if minutes >= 2 else f"{estimate.seconds:.0f} seconds"
-    said = [f"about {about}"] if estimate.n_calls > estimate.n_batch_calls else []
-    if estimate.n_batch_calls:
-        said.append(f"{estimate.n_batch_calls:,} of the calls in batch jobs: up to 24 hours each")
-    if estimate.n_undiscounted:
-        n = f"{estimate.n_undiscounted:,}"
-        said.append(f"{n} of them at the ordinary price: no list has their batch price")
-    return "; ".join(said)
-
-
-def limit_words(settings: StudySettings, estimate: Estimate) -> str:
-    """Say where the study's limit ends what is to come, and that it ends it early where it does."""
-    limit = settings.max_usd
-    if limit is None or not estimate.usd_high:
-        return ""
-    early = ", which is less than it needs" if limit < (estimate.usd_low or 0.0) else ""
-    return f"; it stops at budget.max_usd, ${money(limit)} in all{early}"
-
-
-def spent_words(
-    settings: StudySettings, usd: float, in_flight: Mapping[str, Any] | None = None
-) -> str:
-    """Say what all runs of a study have cost so far, and what killed ones had in flight."""
-    limit = settings.max_usd
-    of = "" if limit is None else f" of ${money(limit)} (budget.max_usd)"
-    more = ""
-    if in_flight is not None:
-        more = f", and at most ${money(in_flight['usd'])} in flight when a run was killed"
-    return f"spent so far, all runs of this store together: ${money(usd)}{of}{more}"
 
 
 def confirm_spending(session: Session, estimate: Estimate, more: str = "") -> None:
@@ -466,7 +440,7 @@ def confirm_spending(session: Session, estimate: Estimate, more: str = "") -> No
     """
     if estimate.usd_high:
         words = estimate_words(estimate) + limit_words(session.settings, estimate)
-        words += f"; {more.strip()}" if more else ""
+        words += f"; {more}" if more else ""
         session.tell.confirm(words, study=str(session.settings.file))
 
 
@@ -486,33 +460,6 @@ def require_prices(
             )
 
 
-def estimate_replies(
-    model: ModelSettings,
-    prompts: Sequence[int],
-    reply: Expected,
-    when: datetime,
-    *,
-    tries: int = MAX_INVALID,
-) -> Estimate:
-    """Estimate a reply to each of these prompts, asked for again after unusable ones.
-
-    Args:
-        model: Who is asked.
-        prompts: Tokens of each.
-        reply: What is expected of each reply.
-        when: Of the prices.
-        tries: Replies to one prompt, at most.
-    """
-    plan = CallPlan(
-        output_tokens=min(reply.tokens, model.max_tokens),
-        max_tokens=model.max_tokens,
-        max_attempts=tries * (1 if model.batch else model.limits.tries),
-        seconds=reply.seconds,
-        concurrency=model.concurrency,
-    )
-    return estimate_calls(tariff_of(model), prompts, plan, when=when)
-
-
 def _prompt_tokens(system: System, items: Sequence[Item]) -> list[int]:
     brief = brief_of(system)
     assert brief is not None, "a model that is asked has no brief"
@@ -520,14 +467,20 @@ def _prompt_tokens(system: System, items: Sequence[Item]) -> list[int]:
     return [estimate_prompt_tokens(one) for one in messages]
 
 
-def _judge_prompt_tokens(items: Sequence[Item], sampling: Sampling, settings: StudySettings) -> int:
-    """Return the tokens of a judge's prompt for an item of average length."""
+def _judge_prompt_tokens(
+    items: Sequence[Item], sampling: Sampling, settings: StudySettings
+) -> tuple[int, int]:
+    """Return the tokens of a judge's prompt for an item of average length, and of its beginning.
+
+    All of them begin with the same message.
+    """
     if not items:
-        return 0
-    form, tokens = settings.judging.form, 0
+        return 0, 0
+    form, tokens, beginning = settings.judging.form, 0, 0
     texts = [TYPICAL_REPLY] * (1 if form.protocol == "rating" else 2)
     for item in items:
         nonce = content_hash(item.id)[:16]
-        messages = judge_messages(item.context, *texts, nonce=nonce, form=form)
-        tokens += estimate_prompt_tokens(to_messages(messages), schema_text(sampling))
-    return round(tokens / len(items))
+        messages = to_messages(judge_messages(item.context, *texts, nonce=nonce, form=form))
+        tokens += estimate_prompt_tokens(messages, schema_text(sampling))
+        beginning = estimate_prompt_tokens(messages[:1])
+    return round(tokens / len(items)), beginning

@@ -213,6 +213,8 @@ def _endpoint(model: ModelSettings) -> Endpoint:
             api_key=read_key(model.key_name, who=model.model),
             extra_body=model.extra_body,
             max_tokens_key=model.max_tokens_key,
+            cache_mark=model.cache_mark if model.caches else None,
+            cache_from=model.cache_from or 0,
         )
     except ValueError as error:
         raise SettingsError(str(error), ids=(model.model,)) from None

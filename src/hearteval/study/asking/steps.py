@@ -185,9 +185,12 @@ def _word(task: JudgingTask) -> str:
     return "ratings" if task.form.protocol == "rating" else "judgments"
 
 
-def ask_for_completions(session: Session, study: Study) -> AskedCounts:
-    """Have the study's models answer the items they have not answered."""
-    systems = system_models(session.settings)
+def ask_for_completions(session: Session, study: Study, most: int | None = None) -> AskedCounts:
+    """Have the study's models answer the items they have not answered, or the first of these.
+
+    Where there is a bound on how many, models with batch jobs are left out.
+    """
+    systems = _to_ask(system_models(session.settings), most)
     if not systems:
         return NOTHING_ASKED
     to_ask = systems_to_ask(session.store, study, systems)
@@ -196,7 +199,7 @@ def ask_for_completions(session: Session, study: Study) -> AskedCounts:
         asked = {system_id: asking.systems.get(system_id) for system_id in systems}
         with session.tell.progress("replies", cost=lambda: asking.ledger.spent_usd) as progress:
             return await ask_systems(
-                asking.writer, study, asked, now=session.now, progress=progress
+                asking.writer, study, asked, now=session.now, progress=progress, most=most
             )
 
     return ask_models(
@@ -205,8 +208,8 @@ def ask_for_completions(session: Session, study: Study) -> AskedCounts:
 
 
 def ask_for_judgments(session: Session, study: Study, task: JudgingTask) -> AskedCounts:
-    """Have the study's LLM judges judge, or rate, what they have not."""
-    judges = judge_models(session.settings)
+    """Have the study's LLM judges judge, or rate, what they have not; as `ask_for_completions`."""
+    judges = _to_ask(judge_models(session.settings), task.most)
     if not judges:
         return NOTHING_ASKED
     to_ask, as_it_is = open_by_judge(session.store, study, task, judges)
@@ -222,6 +225,10 @@ def ask_for_judgments(session: Session, study: Study, task: JudgingTask) -> Aske
             )
 
     return ask_models(session, ask, judges={r: model for r, model in judges.items() if r in to_ask})
+
+
+def _to_ask(models: Mapping[str, ModelSettings], most: int | None) -> Mapping[str, ModelSettings]:
+    return {id_: one for id_, one in models.items() if most is None or one.batch is None}
 
 
 async def warn_of_unheld_schemas(asking: Asking, tell: Tell, *, who: str = "judge") -> None:

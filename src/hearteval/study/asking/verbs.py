@@ -10,14 +10,11 @@ from hearteval.domain import Item, Study
 from hearteval.report.coverage.missing import failure_words
 from hearteval.study.asking.cost import (
     Done,
-    Spending,
     confirm_spending,
     estimate_spending,
-    in_all,
     people_words,
     plan_again,
     plan_what_is_done,
-    spending_lines,
     what_is_done,
 )
 from hearteval.study.asking.others import tell_what_was_found
@@ -27,6 +24,7 @@ from hearteval.study.asking.steps import (
     cover_completions,
     judge_step,
 )
+from hearteval.study.asking.words import Spending, in_all, spending_lines
 from hearteval.study.session import Session
 
 logger = logging.getLogger(__name__)
@@ -68,9 +66,11 @@ def _confirm(
 ) -> None:
     items = list(session.store.iter(Item, study))
     spending = estimate_spending(session.settings, items, done, when=session.now(), of=of)
-    more = people_words(session.settings, items, when=session.now()) if of == "judges" else ""
+    more = ""
+    if of == "judges":
+        more = people_words(session.settings, items, when=session.now(), used=done.used)
     if more and in_all(spending).n_calls:
-        session.tell.note(more.strip())
+        session.tell.note(more)
     agree_to(session, spending, more)
 
 

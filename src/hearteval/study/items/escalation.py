@@ -51,20 +51,13 @@ from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study import write_whole
-from hearteval.study.asking.cost import (
-    PROBE,
-    PROBE_TOKENS,
-    Expected,
-    Spending,
-    estimate_replies,
-    in_all,
-    require_prices,
-    spending_lines,
-)
+from hearteval.study.asking.cost import PROBE, PROBE_TOKENS, require_prices
+from hearteval.study.asking.expecting import Expected, estimate_replies
 from hearteval.study.asking.models import LOCAL_REASON_CHARACTERS, Asking, strict_sampling
 from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to
+from hearteval.study.asking.words import Spending, in_all, spending_lines
 from hearteval.study.session import Session, utc_now
 
 WRITER, READER = "rewriter", "reader"
@@ -178,7 +171,7 @@ def plan_spending(task: Task, before: Escalation) -> Spending:
         prompts = [_prompt_tokens(one, asking.seed, is_reader=is_reader) for one in left]
         tokens = round(sum(_reply_tokens(one, is_reader=is_reader) for one in left) / len(left))
         tries = task.tries * (MAX_INVALID if is_reader else 1)
-        asked = estimate_replies(model, prompts, Expected(tokens, SECONDS), when, tries=tries)
+        asked = estimate_replies(model, prompts, Expected(tokens, SECONDS, tries=tries), when)
         probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
         spending = {**spending, f"{role} {hand.name}": asked + probe}
     return spending

@@ -30,7 +30,7 @@ from hearteval.judgments.halo import (
 from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.store.base import Store
-from hearteval.study.asking.cost import Spending, estimate_judgments
+from hearteval.study.asking.cost import estimate_judgments
 from hearteval.study.asking.models import Asking
 from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import warn_of_unheld_schemas
@@ -162,10 +162,11 @@ def _ask(
         done -= {one.id for one in store.unjudged(study)}
     n_open = Counter(one.rater_id for one in wanted if one.id not in done)
     items, when = store.find(Item, study.item_ids), session.now()
-    spending: Spending = {}
-    for name, way in ways.items():
-        of_way = estimate_judgments(way.settings, items, n_open, when=when)
-        spending = {**spending, **{f"{who}, {name}": what for who, what in of_way.items()}}
+    spending = {
+        f"{who}, {name}": what
+        for name, way in ways.items()
+        for who, what in estimate_judgments(way.settings, items, n_open, when=when).items()
+    }
     agree_to(session, spending)
     store.add([*raters, study, *wanted])
     given = NOTHING_ASKED

@@ -1,0 +1,102 @@
+"""What a study asks of people in all: how many tasks, how long they take, what they are paid.
+
+What is read, reviewed or labelled besides is not counted: it depends on what people write.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hearteval.config import StudySettings
+from hearteval.domain import Item
+from hearteval.report.text import listed, plural
+from hearteval.study.grow import study_systems
+
+READ_A_MINUTE, TYPED_A_MINUTE = 238, 19
+"""Words of English prose that adults read silently (Brysbaert 2019), and that they compose at a
+keyboard (Karat and others 1999)."""
+REPLY_WORDS, REASON_WORDS = 40, 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeoplesWork:
+    """What people are asked, those who write and those who judge."""
+
+    n_replies: int
+    n_judged: int
+    """Comparisons, or ratings."""
+    hours: float
+    person_days: int
+    """Days of one person who answers as much as a day allows."""
+    days: int
+    """The same of as many people as each item and pair needs at least."""
+    pay: float | None
+    """In the currency of the study file; None where it names no rate."""
+
+
+def plan_people(settings: StudySettings, items: Sequence[Item]) -> PeoplesWork | None:
+    """Return what people are asked in all; None where nobody is."""
+    people = settings.people
+    if people is None:
+        return None
+    shown = [item for item in items if item.is_within(people.edge)]
+    n_pairs = {item.id: _n_shown(settings, item) for item in items}
+    share, plan = people.overlap, settings.judging.plan
+    n_planned = sum(n_pairs.values())
+    if plan.comparisons is not None and n_planned:
+        share *= min(1.0, plan.comparisons / n_planned)
+    is_rating = people.protocol == "rating"
+    n_texts = 1 if is_rating else 2
+    n_replies, n_judged, minutes = 0, 0.0, 0.0
+    for item in shown:
+        reading = sum(len(turn.text.split()) for turn in item.context) / READ_A_MINUTE
+        n_written = people.writers_per_item
+        n_here = n_pairs[item.id] * share * people.raters_per_pair
+        replies = n_texts * REPLY_WORDS / READ_A_MINUTE
+        minutes += n_written * (reading + REPLY_WORDS / TYPED_A_MINUTE)
+        minutes += n_here * (reading + replies + REASON_WORDS / TYPED_A_MINUTE)
+        n_replies += n_written
+        n_judged += n_here
+    n_votes, most = round(n_judged), people.most_per_day
+    writers, raters = max(people.writers_per_item, 1), max(people.raters_per_pair, 1)
+    rate = people.pay_per_hour
+    return PeoplesWork(
+        n_replies=n_replies,
+        n_judged=n_votes,
+        hours=minutes / 60,
+        person_days=math.ceil(n_replies / most) + math.ceil(n_votes / most),
+        days=max(math.ceil(n_replies / most / writers), math.ceil(n_votes / most / raters)),
+        pay=None if rate is None else rate * minutes / 60,
+    )
+
+
+def work_lines(settings: StudySettings, work: PeoplesWork) -> list[str]:
+    """Say what people are asked in all."""
+    people = settings.people
+    assert people is not None, "nobody is asked"
+    judged = "rating" if people.protocol == "rating" else "comparison"
+    tasks = [plural(work.n_replies, "reply", "replies") + " to write"] if work.n_replies else []
+    tasks += [plural(work.n_judged, judged)] if work.n_judged else []
+    if not tasks:
+        return []
+    fewest = max(people.writers_per_item, people.raters_per_pair)
+    lines = [
+        f"people, in all: {listed(tasks)}, about {plural(round(work.hours), 'hour')} (reading"
+        f" {READ_A_MINUTE} words a minute, typing {TYPED_A_MINUTE});"
+        f" {plural(work.person_days, 'person-day')} at {people.most_per_day} a day:"
+        f" {plural(work.days, 'day')} for the {fewest} that it takes at least"
+    ]
+    if work.pay is not None:
+        lines.append(f"pay: {work.pay:,.0f} at {people.pay_per_hour:g} an hour")
+    return lines
+
+
+def _n_shown(settings: StudySettings, item: Item) -> int:
+    """Count the pairs of an item, or its replies where they are rated."""
+    kinds = [one.kind for one in study_systems(settings) if one.kind not in {"stress", "human"}]
+    n = len(kinds) - (kinds.count("original") if item.reference is None else 0)
+    assert settings.people is not None, "nobody is asked"
+    n_written = settings.people.writers_per_item
+    if settings.people.protocol == "rating":
+        return n + n_written
+    return math.comb(n, 2) + n * n_written
