@@ -164,3 +164,17 @@ def test_all_places_hold_in_as_many_studies_as_the_level_says() -> None:
         n_wrong += bool((bounds.low[:4] > 1).any() or bounds.low[4] > 5 or bounds.high[4] < 5)
 
     assert n_wrong <= 73
+
+
+def test_difference_whose_chance_underflows_is_the_most_certain() -> None:
+    """Forty standard errors and more on 4,546 degrees of freedom were once called open."""
+    theta = np.array([5.0, 2.0, 0.0])
+    variance = np.full((3, 3), 0.01)
+    df = np.array(
+        [[4_546.0, 4_546.0, 4_546.0], [4_546.0, 9_000.0, 9_000.0], [4_546.0, 9_000.0, 1.0]]
+    )
+
+    found = family_p(theta, variance, df, np.eye(3) * 0.005)
+
+    assert found[0, 2] == 0
+    assert found[0, 1] < 1e-6

@@ -90,7 +90,8 @@ def _known(theta: FloatArray, variance: FloatArray, df: FloatArray) -> tuple[flo
     of_pairs = df[first, second]
     most = float(of_pairs.max(initial=1.0))
     fewer = of_pairs < most
-    t[fewer] = -stdtrit(most, stdtr(of_pairs[fewer], -t[fewer]))
+    # A chance that underflows has a quantile without end, in SciPy of the wrong sign.
+    t[fewer] = np.abs(stdtrit(most, stdtr(of_pairs[fewer], -t[fewer])))
     rarest = np.argsort(-t, kind="stable")
     return most, _Pairs(first[rarest], second[rarest], t[rarest])
 
