@@ -89,3 +89,28 @@ def test_ranking_holds_the_win_rates_of_alpaca_eval() -> None:
     del found["text_davinci_003"]  # the reference, which the leaderboard sets against itself
     assert len(found) == 50
     assert found == pytest.approx({name: board[name][0] for name in found}, abs=5e-5)
+
+
+@needs_reference
+def test_few_votes_of_people_beside_gpt_4_are_nearer_to_all_of_people() -> None:
+    """Chatzi and others (2024): 26,919 comparisons, each by one person and by GPT-4."""
+    votes = pd.read_csv(REFERENCE / "ppr2024" / "arena_people_and_gpt4.csv.gz")
+    people, judge = (votes.rename(columns={by: "winner"}) for by in ("people", "gpt4"))
+    truth = {row.system: row.elo for row in he.rank(people, cluster="question").systems}
+    errors, alone, inside = [], [], []
+    for seed in range(8):
+        few = people.sample(600, random_state=seed)
+        ranking = he.rank(few, cluster="question", judged_by={"gpt-4": judge})
+        found = ranking.by_people_and_judges
+        assert found is not None
+        assert found.reason is None
+        alone += [row.elo - truth[row.system] for row in ranking.systems]
+        for row in found.systems:
+            assert row.elo is not None
+            assert row.low is not None
+            assert row.high is not None
+            errors.append(row.elo - truth[row.system])
+            inside.append(row.low <= truth[row.system] <= row.high)
+    assert len(errors) == 8 * 20
+    assert np.square(errors).mean() < np.square(alone).mean() / 2
+    assert np.mean(inside) >= 0.93
