@@ -165,7 +165,7 @@ def test_a_gate_stops_at_the_first_look_that_decides() -> None:
     rule = GateRule(n_looks=2)
     looks = [found([[0.0], [-0.9], [0.0]], [[0.001], [0.1], [0.1]]), found([[0.0]] * 3, 0.001)]
 
-    verdicts, taken = take_looks(looks, rule)
+    verdicts, taken = take_looks(looks, np.ones(1), rule)
 
     assert verdicts[:, 0].tolist() == [EQUIVALENT, WORSE, EQUIVALENT]
     assert taken.tolist() == [1, 1, 2]

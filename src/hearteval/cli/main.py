@@ -51,6 +51,7 @@ VERBS: Mapping[str, str] = {
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
     "export": "Write a study as tables, or as Inspect logs.",
+    "gate": "Say whether a candidate may take a baseline's place.",
     "compare": "Say what moved between two studies or panels, and why.",
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
@@ -69,7 +70,7 @@ FIRST: Mapping[str, Sequence[str]] = {
 FOLDERS: Mapping[str, Sequence[str]] = {
     "study": (
         *("run", "simulate", "complete", "judge", "label", "latency", "analyze", "report"),
-        *("compare", "judges"),
+        *("gate", "compare", "judges"),
     ),
     "tables": ("import", "export", "rank", "agree", "check"),
     "items": ("items",),

@@ -67,7 +67,8 @@ class GateTest:
     difference: float
     """Mean score: the win rate less one half."""
     low: float | None
-    """Interval at 1 - alpha of this test alone; None under two items."""
+    """Interval at 1 - alpha of this test alone, over all looks together (the repeated interval of
+    Jennison and Turnbull 1989); None under two items."""
     high: float | None
     p: float | None
     """Two-sided, that there is no difference, of this test alone."""
@@ -261,20 +262,22 @@ def look_sizes(n_items: int, n_looks: int) -> tuple[int, ...]:
     return tuple(-(-n_items * k // n_looks) for k in range(1, n_looks + 1))
 
 
-def take_looks(found: Sequence[Moments], rule: GateRule) -> tuple[IntArray, IntArray]:
-    """Take all looks of many studies whose scores are complete; return verdicts and looks taken.
+def take_looks(
+    found: Sequence[Moments], coverage: FloatArray, rule: GateRule
+) -> tuple[IntArray, IntArray]:
+    """Take all looks of many studies; return verdicts and looks taken.
 
     A gate ends at the first look at which it fails or passes, or with the last.
 
     Args:
         found: Of each look, the moments of each study, (studies, tests).
+        coverage: Of each test, at every look.
         rule: The rule.
 
     Returns:
         Places in `VERDICTS`, (studies, tests), and the look of each study, from 1.
     """
-    full = np.ones(found[0].mean.shape[-1])
-    verdicts = np.stack([decide(one, full, rule, look) for look, one in enumerate(found, 1)])
+    verdicts = np.stack([decide(one, coverage, rule, look) for look, one in enumerate(found, 1)])
     is_end = outcome_of(verdicts) != OUTCOMES.index("inconclusive")
     is_end[-1] = True
     last = is_end.argmax(axis=0)
@@ -303,11 +306,11 @@ def judge_gate(
     """
     found, covered = moments(scores), np.asarray(coverage, dtype=np.float64)
     verdicts = decide(found, covered, rule, look)
-    flipped, _ = take_looks(flip_signs(scores, n_planned, rule, rng), rule)
+    flipped, _ = take_looks(flip_signs(scores, n_planned, rule, rng), covered, rule)
     outcomes = outcome_of(flipped)
     return GateResult(
         outcome=OUTCOMES[int(outcome_of(verdicts))],
-        tests=_tests(found, covered, verdicts, rule),
+        tests=_tests(found, covered, verdicts, (rule, look)),
         look=look,
         n_planned=n_planned,
         false_alarms=float(np.mean(outcomes == OUTCOMES.index("failed"))),
@@ -323,27 +326,28 @@ def flip_signs(
     """Return the moments, look by look, of studies without a difference: (N_FLIPS, tests) each.
 
     Each item is given to candidate and baseline by a coin, all its tests together, which keeps how
-    they hang together. Where fewer items are complete than planned, they are taken again from the
-    first on; without any the scores are all 0.
+    they hang together. Where there are fewer items yet than planned, they are taken again from the
+    first on.
     """
-    whole = scores[~np.isnan(scores).any(axis=1)]
-    whole = np.resize(
-        whole if len(whole) else np.zeros((1, scores.shape[1])), (n_items, scores.shape[1])
-    )
+    scores = np.resize(scores, (n_items, scores.shape[1]))
+    x, is_there = np.nan_to_num(scores), ~np.isnan(scores)
     signs = rng.integers(2, size=(N_FLIPS, n_items), dtype=np.int8) * 2.0 - 1
+    shape = (N_FLIPS, scores.shape[1])
     return [
         _of_sums(
-            signs[:, :size] @ whole[:size],
-            np.broadcast_to((whole[:size] ** 2).sum(axis=0), (N_FLIPS, whole.shape[1])),
-            np.asarray(float(size)),
+            signs[:, :size] @ x[:size],
+            np.broadcast_to((x[:size] ** 2).sum(axis=0), shape),
+            np.broadcast_to(is_there[:size].sum(axis=0).astype(np.float64), shape),
         )
         for size in look_sizes(n_items, rule.n_looks)
     ]
 
 
 def _tests(
-    found: Moments, coverage: FloatArray, verdicts: IntArray, rule: GateRule
+    found: Moments, coverage: FloatArray, verdicts: IntArray, at: tuple[GateRule, int]
 ) -> tuple[GateTest, ...]:
+    rule, look = at
+    level = 1 - 2 * _two_tails(rule, 1)[look - 1]
     p = two_sided(found)
     has_p = found.n >= 2
     adjusted = holm_adjusted(np.where(has_p, p, 1.0))
@@ -351,7 +355,7 @@ def _tests(
     made = []
     for k, place in enumerate(verdicts.tolist()):
         n, mean, se = int(found.n[k]), float(found.mean[k]), float(found.se[k])
-        reach = t_quantile(n - 1, level=1 - rule.alpha) * se if n >= 2 else None
+        reach = t_quantile(n - 1, level=level) * se if n >= 2 else None
         is_open = place == INCONCLUSIVE and coverage[k] >= rule.least_coverage and n >= 2
         made.append(
             GateTest(

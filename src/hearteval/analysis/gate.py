@@ -1,0 +1,149 @@
+"""The scores that a gate is about: what judges said of a candidate beside a baseline, item by item.
+
+Judges alone: people are never asked for a gate. A judgment that was asked again is left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from hearteval.analysis.columns import SCORES
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.domain import Axis, Rater, System, display_form
+from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.gate import GateResult, GateRule
+
+HALF: Final = 0.5
+BY_POSITION: Final = 0.5
+"""Share of pairs judged by position from which the answers are doubted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateScores:
+    """The scores of a candidate beside a baseline, an item a row."""
+
+    axes: tuple[Axis, ...]
+    scores: FloatArray
+    """(items, 1 + axes): the candidate's share of the item less one half, overall first; NaN where
+    missing."""
+    coverage: tuple[float, ...]
+    """Share of the judgments wanted that each column has."""
+    n_identical: int
+    """Items on which both wrote the same: a difference of 0 that nobody has to be asked about."""
+    n_both_orders: int
+    """Times that a judge has judged a pair in both orders, ties apart."""
+    n_by_position: int
+    """Of these, times that it chose what stood first, or last, whichever it was."""
+
+    @property
+    def is_by_position(self) -> bool:
+        """Whether the judges went by position more often than not."""
+        return self.n_by_position > BY_POSITION * self.n_both_orders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A candidate held against a baseline."""
+
+    study: str
+    baseline: str
+    candidate: str
+    judges: tuple[str, ...]
+    axis_names: Mapping[Axis, str]
+    rule: GateRule
+    scores: GateScores
+    result: GateResult
+    is_simulated: bool = False
+    stopped: str | None = None
+    """Why asking ended before all was judged; None where it did not."""
+
+
+def score_items(
+    data: StudyData,
+    item_ids: Sequence[str],
+    pair: tuple[System, System],
+    judges: Sequence[Rater],
+    axes: Sequence[Axis],
+    *,
+    both_orders: bool = True,
+) -> GateScores:
+    """Return the scores of a candidate beside a baseline on some items, in their order.
+
+    Args:
+        data: Of the study that holds both.
+        item_ids: The items that are wanted, whether replies and judgments are there or not.
+        pair: Baseline and candidate.
+        judges: Who was to judge them.
+        axes: The axes that the judges mark.
+        both_orders: Whether each judge was to judge each pair in both orders.
+    """
+    baseline, candidate = pair
+    known = {judge.id for judge in judges}
+    rows: dict[str, list[JudgmentRow]] = defaultdict(list)
+    for row in data.judgments:
+        two = {row.first_system_id, row.second_system_id}
+        if row.repeat == 0 and row.rater_id in known and two == {baseline.id, candidate.id}:
+            rows[row.item_id].append(row)
+    same = _identical(data, baseline, candidate)
+    wanted = len(judges) * (2 if both_orders else 1)
+    scores = np.full((len(item_ids), 1 + len(axes)), np.nan)
+    given = np.zeros(1 + len(axes))
+    for place, item_id in enumerate(item_ids):
+        if item_id in same:
+            scores[place], given = 0.0, given + wanted
+            continue
+        for column, of_column in enumerate(_by_column(rows[item_id], candidate.id, axes)):
+            given[column] += min(len(of_column), wanted)
+            if of_column:
+                scores[place, column] = np.mean(of_column) - HALF
+    n_wanted = max(1, wanted * len(item_ids))
+    judged = [row for item_id in item_ids if item_id not in same for row in rows[item_id]]
+    n_both, n_by_position = _count_orders(judged)
+    return GateScores(
+        axes=tuple(axes),
+        scores=scores,
+        coverage=tuple((given / n_wanted).tolist()),
+        n_identical=len(same.intersection(item_ids)),
+        n_both_orders=n_both,
+        n_by_position=n_by_position,
+    )
+
+
+def _identical(data: StudyData, *systems: System) -> set[str]:
+    """Return the items on which both systems wrote what is shown as the same text."""
+    one, other = (
+        {
+            c.item_id: display_form(c.text, data.display).strip()
+            for c in data.completions
+            if c.system_id == system.id and c.repeat == 0
+        }
+        for system in systems
+    )
+    return {item_id for item_id, text in one.items() if other.get(item_id) == text}
+
+
+def _by_column(
+    rows: Sequence[JudgmentRow], candidate_id: str, axes: Sequence[Axis]
+) -> list[list[float]]:
+    """Return what the candidate won, overall and on each axis, of each row that says so."""
+    found: list[list[float]] = [[] for _ in range(1 + len(axes))]
+    for row in rows:
+        marks = (row, *(row.axes.get(axis) for axis in axes))
+        for column, mark in zip(found, marks, strict=True):
+            if mark is not None:
+                won = SCORES[mark.choice]
+                column.append(won if row.first_system_id == candidate_id else 1 - won)
+    return found
+
+
+def _count_orders(rows: Sequence[JudgmentRow]) -> tuple[int, int]:
+    """Count pairs that a judge judged in both orders without a tie, and those by position."""
+    chosen: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        if row.choice != "tie":
+            chosen[row.pair_id, row.rater_id].append(row.choice)
+    both = [choices for choices in chosen.values() if len(choices) == 2]
+    return len(both), sum(one == other for one, other in both)

@@ -1,0 +1,101 @@
+"""The scores of a gate: what judges said of a candidate, item by item, worked out by hand."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from made_records import made_row
+
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.gate import GateScores, score_items
+from hearteval.domain import AxisMark, Choice, Completion, Rater, System
+
+OLD = System(name="old", kind="model", family="x")
+NEW = System(name="new", kind="model", family="y")
+JUDGES = tuple(Rater(name=name, kind="llm", family=name, settings={"m": name}) for name in "ab")
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def said(
+    item: str, choice: Choice, *, new_first: bool, judge: int = 0, axis: Choice | None = None
+) -> JudgmentRow:
+    systems = (NEW.id, OLD.id) if new_first else (OLD.id, NEW.id)
+    return made_row(
+        item_id=item,
+        pair_id=item,
+        first_system_id=systems[0],
+        second_system_id=systems[1],
+        rater_id=JUDGES[judge].id,
+        choice=choice,
+        axes={} if axis is None else {"E": AxisMark(axis, None if axis == "tie" else 2)},
+    )
+
+
+def scored(
+    rows: Sequence[JudgmentRow],
+    items: Sequence[str] = ("i", "j"),
+    *,
+    texts: Sequence[tuple[str, System, str]] = (),
+    n_judges: int = 1,
+) -> GateScores:
+    completions = [
+        Completion(item_id=item, system_id=system.id, text=text, created_at=NOW)
+        for item, system, text in texts
+    ]
+    data = StudyData(judgments=rows, completions=completions)
+    return score_items(data, items, (OLD, NEW), JUDGES[:n_judges], ["E"])
+
+
+def test_a_score_is_what_the_candidate_won_over_judges_and_orders_less_one_half() -> None:
+    rows = [
+        said("i", "first", new_first=True, axis="tie"),
+        said("i", "second", new_first=False, axis="first"),
+        said("i", "second", new_first=True, judge=1),
+        said("i", "tie", new_first=False, judge=1),
+    ]
+
+    found = scored(rows, ["i"], n_judges=2)
+
+    assert found.scores[0].tolist() == [(1 + 1 + 0 + 0.5) / 4 - 0.5, (0.5 + 0) / 2 - 0.5]
+    assert found.coverage == (1.0, 0.5)
+
+
+def test_what_is_missing_counts_against_coverage() -> None:
+    found = scored([said("j", "first", new_first=True)])
+
+    assert np.isnan(found.scores[0]).all()
+    assert found.scores[1, 0] == 0.5
+    assert found.coverage == (0.25, 0.0)
+
+
+def test_identical_replies_are_no_difference_and_need_no_judge() -> None:
+    texts = [
+        ("i", OLD, "I hear you."),
+        ("i", NEW, "I hear you. "),
+        ("j", OLD, "a"),
+        ("j", NEW, "b"),
+    ]
+
+    found = scored([said("j", "first", new_first=True)], texts=texts)
+
+    assert found.scores[0].tolist() == [0.0, 0.0]
+    assert found.coverage == (0.75, 0.5)
+    assert found.n_identical == 1
+
+
+def test_repeats_other_judges_and_other_systems_do_not_count() -> None:
+    row = said("i", "first", new_first=True)
+    others = [row._replace(repeat=1), row._replace(rater_id="?"), row._replace(first_system_id="?")]
+
+    assert np.isnan(scored(others).scores).all()
+
+
+@pytest.mark.parametrize(("second", "n"), [("first", 1), ("second", 0)])
+def test_a_judge_that_chooses_by_place_is_counted(second: Choice, n: int) -> None:
+    rows = [said("i", "first", new_first=True), said("i", second, new_first=False)]
+
+    found = scored(rows)
+
+    assert (found.n_both_orders, found.n_by_position) == (1, n)
+    assert found.is_by_position == (n == 1)
