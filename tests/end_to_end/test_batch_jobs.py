@@ -291,6 +291,9 @@ def test_claude_judges_through_its_own_interface_held_to_the_schema(
     assert {tuple(sorted(body)) for body in bodies} == {
         ("max_tokens", "messages", "model", "output_config", "system", "temperature")
     }
+    (beginning,) = {json.dumps(body["system"]) for body in bodies}
+    (kept,) = json.loads(beginning)
+    assert kept["cache_control"] == {"type": "ephemeral"}
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path for path in files if b"canary" in path.read_bytes()] == []
 
