@@ -14,11 +14,18 @@ from hearteval.items import load_starter_items
 from hearteval.study.asking.people import plan_people, work_lines
 
 OURS, THEIRS = {"input": 0.5, "output": 2.0}, {"input": 1.0, "output": 4.0, "cached": 0.1}
+THINKER = "deepseek-r1"
 NOWHERE = "http://127.0.0.1:9/v1"
 
 
 def write(
-    folder: Path, url: str, *, model: str = "our-model", end: str = "", **more: object
+    folder: Path,
+    url: str,
+    *,
+    model: str = "our-model",
+    judge: str = "their-judge",
+    end: str = "",
+    **more: object,
 ) -> Path:
     """Write a study of 20 items whose judge has these further keys."""
     path = folder / "priced.toml"
@@ -26,7 +33,7 @@ def write(
         "priced",
         presets("generic"),
         served("system", "ours", model, url, "ours", price=OURS),
-        served("judge", "theirs", "their-judge", url, "theirs", price=THEIRS, **more),
+        served("judge", "theirs", judge, url, "theirs", price=THEIRS, **more),
         items=(20, 0),
         judging={"judges": ["theirs"]},
         end=end,
@@ -72,9 +79,9 @@ class Probed:
     """A study whose judge thinks, first asked ten questions, then run to its end."""
 
     def __init__(self, folder: Path, provider: PayingServer) -> None:
-        provider.thought = lambda model, n: 900 + 7 * (n % 5) if model == "their-judge" else 0
+        provider.thought = lambda model, n: 900 + 7 * (n % 5) if model == THINKER else 0
         provider.n_kept = 1_000
-        self.path = write(folder, provider.url)
+        self.path = write(folder, provider.url, judge=THINKER)
         self.refused = run_heart("run", self.path, "--probe-cost", "--json")
         self.n_refused = len(provider.prompts)
         self.before = run_heart("run", self.path, "--dry-run", "--json").json
@@ -97,7 +104,7 @@ def test_first_questions_are_agreed_to_and_ten_for_each_model(probed: Probed) ->
     assert (probed.refused.code, probed.n_refused) == (2, 0)
     assert "(21 calls, " in probed.refused.json["error"]["message"]
     assert probed.probe.code == 0
-    assert probed.n_probed == {"our-model": 10, "their-judge": 10 + 1}
+    assert probed.n_probed == {"our-model": 10, THINKER: 10 + 1}
     asked = probed.probe.json["probe"]
     assert [asked[step]["n_added"] for step in ("completions", "judgments")] == [10, 10]
 
@@ -105,7 +112,7 @@ def test_first_questions_are_agreed_to_and_ten_for_each_model(probed: Probed) ->
 @pytest.mark.server
 def test_what_the_probe_asked_is_not_asked_again(probed: Probed) -> None:
     assert probed.run.code == 0
-    assert probed.calls == {"our-model": 20, "their-judge": 40 + 1}
+    assert probed.calls == {"our-model": 20, THINKER: 40 + 1}
     assert len(set(probed.prompts)) == 61
     assert probed.run.json["judgments"]["n_added"] == 30
 
@@ -117,6 +124,7 @@ def test_plan_goes_by_what_the_probe_has_used(probed: Probed) -> None:
     (theirs,) = (m for m in probed.probe.json["ceiling"]["by_model"] if m["who"] == "judge theirs")
     whole = probed.probe.json["ceiling"]["estimate"]
     assert theirs["n_measured"] == theirs["n_calls"] == 31
+    assert (assumed["n_unthought"], theirs["n_unthought"]) == (41, 0)
     assert whole["usd_from"] <= spent <= whole["usd_to"]
     assert whole["usd_low"] == pytest.approx(spent, rel=0.05)
     assert theirs["output_tokens"] / 31 > 2 * assumed["output_tokens"] / 41

@@ -315,8 +315,9 @@ def estimate_judgments(
                 model, [tokens] * n, reply, when, beginning=beginning, used=used.get(rater_id, ())
             )
             probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
-            known = probe.n_calls if asked.n_measured else 0
-            spending[f"judge {names[rater_id]}"] = asked + replace(probe, n_measured=known)
+            if asked.n_measured:
+                probe = replace(probe, n_measured=probe.n_calls, n_unthought=0)
+            spending[f"judge {names[rater_id]}"] = asked + probe
     return spending
 
 

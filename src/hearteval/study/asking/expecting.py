@@ -89,8 +89,8 @@ def estimate_replies(
     )
     planned = estimate_calls(tariff_of(model), prompts, plan, when=when)
     if used:
-        return _as_measured(planned, tariff_of(model), used, when=when)
-    is_unthought = model.thinks and model.thinking_tokens is None
+        planned = _as_measured(planned, tariff_of(model), used, when=when)
+    is_unthought = model.thinks and model.thinking_tokens is None and not planned.n_measured
     return replace(planned, n_unthought=planned.n_calls) if is_unthought else planned
 
 
