@@ -24,19 +24,17 @@ from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell
 from hearteval.study.asking.cost import (
-    NOTHING,
     NOTHING_DONE,
     Done,
     confirm_spending,
     estimate_spending,
-    in_all,
     require_keys,
-    spending_lines,
     what_is_done,
 )
 from hearteval.study.asking.others import tell_what_was_found
 from hearteval.study.asking.steps import complete_step, complete_without_models, judge_step
 from hearteval.study.asking.verbs import find_stop
+from hearteval.study.asking.words import NOTHING, in_all, spending_lines
 from hearteval.study.grow import NO_MODELS, gather, register, study_systems
 from hearteval.study.results import read_data
 from hearteval.study.session import Session, is_rated, open_session, open_stored, study_id, utc_now
