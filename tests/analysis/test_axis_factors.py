@@ -134,7 +134,7 @@ def test_three_axes_determine_one_factor_at_most() -> None:
     ("change", "says"),
     [
         (lambda s: s._replace(axes=s.axes[:2], z=s.z[:, :2]), "needs 3 axes"),
-        (lambda s: s._replace(z=s.z[:45], item=s.item[:45], wins=None), "too few completions"),
+        (lambda s: s._replace(z=s.z[:45], item=s.item[:45], wins=None), "too few replies"),
         (lambda s: s._replace(item=s.item * 0), "on 5 items"),
         (lambda s: s._replace(z=s.z * [1, 1, 0, 1, 1]), "same score on A"),
         (lambda s: s._replace(z=s.z[:, [0, 0, 1, 2, 3]]), "sum of others"),

@@ -277,4 +277,4 @@ def test_public_page_holds_no_words_of_a_provider(heart: Heart, tmp_path: Path) 
     assert "brother" not in public
     assert "exceeds" not in public
     assert "The system ours has no result (context-too-long)." in public
-    assert "ours: 2 completions are missing: context-too-long (take a model" in public
+    assert "ours: 2 replies are missing: context-too-long (take a model" in public

@@ -54,7 +54,7 @@ def test_a_whole_log_makes_its_system_complete_and_the_study_ranks_it(
 ) -> None:
     done = heart("import", importing, whole_log(importing), *IMPORT)
     assert done.out == (
-        f"5 of 5 completions of theirs stored (5 new)\nnext: heart run {importing}\n"
+        f"5 of 5 replies of theirs stored (5 new)\nnext: heart run {importing}\n"
     )
     ran = heart("run", importing, "--json")
     assert "theirs" in {row["system"] for row in ran.json["leaderboard"]}
@@ -87,7 +87,7 @@ def test_import_prints_one_versioned_object(heart: Heart, importing: Path) -> No
         "other_prompt": [],
         "unknown": ["maths-17"],
     }
-    for words in ("ends with cancelled", "maths-17", "can be no completions: empty"):
+    for words in ("ends with cancelled", "maths-17", "cannot be used: empty"):
         assert words in done.err
 
 
@@ -155,7 +155,7 @@ def test_a_run_goes_on_without_what_is_not_imported_and_says_so(
     assert done.json["completions"]["missing"] == {"no-reference": 1, "not-imported": 5}
     assert [(f["name"], f["n_missing"]) for f in done.json["failures"]] == [("theirs", 5)]
     assert done.json["completions"]["n_wanted"] == 20
-    assert "5 completions of theirs are not imported yet" in done.err
+    assert "5 replies of theirs are not imported yet" in done.err
     assert f"heart import {importing} LOG --system theirs" in done.err
 
 
@@ -187,7 +187,7 @@ def test_doctor_is_content_when_all_is_imported(heart: Heart, importing: Path) -
 def test_an_imported_system_is_not_timed(heart: Heart, importing: Path) -> None:
     done = heart("latency", importing, "--json")
     reasons = {row["system"]: row["reason"] for row in done.json["not_measured"]}
-    assert reasons["theirs"] == "its completions are imported"
+    assert reasons["theirs"] == "its replies are imported"
 
 
 @pytest.mark.usefixtures("ran")
@@ -211,7 +211,7 @@ def test_export_counts_completions_and_those_without(
     heart: Heart, study: Path, tmp_path: Path
 ) -> None:
     done = heart("export", study, "--to", "inspect", "--out", tmp_path / "logs")
-    assert "4 completions, 1 without one" in done.out  # the rewritten item has no reference
+    assert "4 replies, 1 without one" in done.out  # the rewritten item has no reference
     assert done.out.endswith(f"next: inspect view --log-dir {tmp_path / 'logs'}\n")
 
 
@@ -246,8 +246,8 @@ def test_repeats_are_announced(heart: Heart, importing: Path) -> None:
     item = items_of(importing)[0]
     samples = [sample(item), sample(item, answered("Say more?"), epoch=2)]
     done = heart("import", importing, write_run(importing.parent / "run.eval", samples), *IMPORT)
-    assert "1 completions are repeats" in done.err
-    assert "1 of 5 completions of theirs stored (2 new)" in done.out
+    assert "1 replies are repeats" in done.err
+    assert "1 of 5 replies of theirs stored (2 new)" in done.out
 
 
 def test_another_log_is_no_other_system(heart: Heart, importing: Path) -> None:

@@ -124,7 +124,7 @@ FAULTS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"strategy": "juggling"}, "there is no category 'juggling'; there are 'affirmation'"),
     ({"there": "maybe"}, "the verdict is 'maybe'; expected present, absent or uncertain"),
     ({"there": ""}, "no verdict is given"),
-    ({"evidence": "never said"}, "the evidence 'never said' does not stand in the completion"),
+    ({"evidence": "never said"}, "the evidence 'never said' does not stand in the reply"),
     ({"probability": "3"}, "probability is '3'; expected a number from 0 to 1"),
     ({"who": "nobody"}, "no system is named 'nobody'"),
     ({"person": "ann@example.org"}, "looks like an address"),

@@ -293,7 +293,7 @@ def test_a_verdict_of_a_reply_that_was_not_whole_is_left_out(
 def test_judgments_come_after_their_completions(heart: Heart, ours: Path) -> None:
     done = judgments(heart, ours, votes(ours))
     assert done.code == 2
-    assert "bring in the completions first" in done.err
+    assert "bring in the replies first" in done.err
 
 
 def test_people_are_said_to_be_people(heart: Heart, answered: Path) -> None:

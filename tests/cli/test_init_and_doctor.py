@@ -83,7 +83,7 @@ def test_a_study_without_references_names_the_systems_that_stay_silent(
     (tmp_path / "mine" / "own.txt").write_text("Seeker: hello", encoding="utf-8")
     text = Path(path).read_text(encoding="utf-8").replace('"starter" ', '"own.txt" ')
     Path(path).write_text(text, encoding="utf-8")
-    assert "no completions of original, retrieval, shuffled" in heart("run", path, "--dry-run").err
+    assert "no replies of original, retrieval, shuffled" in heart("run", path, "--dry-run").err
 
 
 def test_init_replaces_nothing(heart: Heart, tmp_path: Path) -> None:

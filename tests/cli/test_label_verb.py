@@ -86,7 +86,7 @@ def test_completions_are_labelled_once_and_shown_beside_the_ranking(
     assert (found["labels"]["n_wanted"], found["labels"]["n_added"]) == (9, 9)
     assert found["failures"] == []
     assert found["notice"] is None
-    assert "9 of 9 completions labelled" in text
+    assert "9 of 9 replies labelled" in text
     (shown,) = heart("analyze", path, "--json").json["labels"]
     assert after["leaderboard"] == before["leaderboard"]
     assert after["version"] == before["version"] == 1
@@ -198,7 +198,7 @@ def test_before_anything_is_written_there_is_nothing_to_label(heart: Heart, tmp_
         path = study_with_labeler(tmp_path, server.url)
         done = heart("label", path)
     assert done.code == 0
-    assert "no completions to label yet" in done.out
+    assert "no replies to label yet" in done.out
 
 
 def test_labelling_stops_at_the_limit_and_goes_on_where_it_was(
@@ -250,7 +250,7 @@ def test_reasons_and_safety_are_labelled_offline_and_shown(heart: Heart, tmp_pat
     assert "8 reasons of at most 4 comparisons by 25 themes of reasons" in plan
     assert (reasons["labels"]["n_added"], "hand-set words" in reasons["notice"]) == (8, True)
     assert (safety["labels"]["n_added"], "not meaning" in safety["notice"]) == (18, True)
-    assert "18 of 18 completions and reasons labelled" in again
+    assert "18 of 18 replies and reasons labelled" in again
     (source,) = found["rationales"]["sources"]
     assert (source["labeler"], source["kind"], source["n_people"]) == ("cues", "baseline", 0)
     assert source["n_judges"] == 8

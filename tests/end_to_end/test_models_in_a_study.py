@@ -140,7 +140,7 @@ def test_system_that_never_answers_leaves_the_others_a_ranking(
 
     assert done.code == 1
     assert {row["system"] for row in done.json["leaderboard"]} == {"generic", "advice"}
-    assert "system ours: 3 completions are missing: server-error: no" in done.err
+    assert "system ours: 3 replies are missing: server-error: no" in done.err
 
 
 def judged(change: Callable[[dict[str, dict[str, object]]], object]) -> Answer:

@@ -95,7 +95,7 @@ def test_results_and_report_hold_scores_and_no_ranking(heart: Heart, tmp_path: P
     assert {row["kind"] for row in results["stress"]} >= {"hostile", "generic-warmth"}
     assert [row["n_completions"] for row in results["ratings"]["repeatability"]] == [4, 4]
     assert [j["n_judged"] for j in results["coverage"]["judges"]] == [20, 30]
-    assert "every completion by itself" in results["provenance"]["design"]
+    assert "every reply by itself" in results["provenance"]["design"]
     assert 'id="scores"' in (tmp_path / "rated.report.html").read_text("utf-8")
     table = Path(done.json["ratings_csv"]).read_text("utf-8").splitlines()
     assert len(table) == 1 + 3
@@ -147,7 +147,7 @@ def test_ratings_of_a_judge_that_left_are_kept_and_not_used(heart: Heart, tmp_pa
         done = heart("run", path, "--json")
 
     assert done.json["ratings"]["n_wanted"] == 30 + 14 + 4
-    assert f"{N_RATINGS - 48} stored ratings are by judges or of completions" in str(
+    assert f"{N_RATINGS - 48} stored ratings are by judges or of replies" in str(
         done.json["warnings"]
     )
     assert {row["n_ratings"] for row in done.json["rated"]} == {10}
@@ -184,7 +184,7 @@ def test_judge_says_how_many_ratings_are_stored_and_what_comes_first(
         heart("complete", path, "--yes")
         late = heart("judge", path, "--yes")
 
-    assert "no completion to rate yet; first: heart complete" in early.out
+    assert "no reply to rate yet; first: heart complete" in early.out
     assert f"{N_RATINGS} of {N_RATINGS} ratings stored" in late.out
 
 

@@ -394,7 +394,7 @@ def invented_explained(rows: tuple[LeaderboardRow, ...], *, has_panel: bool = Tr
             SystemTexts(system=row.system, n_completions=40, words=31.25 + k, formatting=0.5)
             for k, row in enumerate(rows)
         ),
-        left_out={"formatting": "no two completions that were compared differ in formatting"},
+        left_out={"formatting": "no two replies that were compared differ in formatting"},
         problem=None,
         interval_used="item-sandwich",
         df=N_ITEMS - 1,

@@ -81,7 +81,7 @@ def test_a_refusal_gives_its_reason_alone() -> None:
     scores = drawn(GENERAL, n_items=3)
     said = shown(analyze_factors(scores, level=0.95, seed=1))
     assert said.strip() == (
-        "One skill or several? Not analysed: too few completions: it needs 50 with every axis, on"
+        "One skill or several? Not analysed: too few replies: it needs 50 with every axis, on"
         " 5 items at least; there are 15 on 3."
     )
 

@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from invented_ratings import invented_ratings
 from invented_results import (
     invented_results,
     rename_system,
@@ -13,11 +14,11 @@ from invented_results import (
     without_ranking,
 )
 
-from hearteval.analysis.study import JUDGED_BY_CUES
+from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.notices import Kind, Notice
 from hearteval.report.coverage.missing import coverage_totals
 from hearteval.report.page import render_page
-from hearteval.report.summary import brief_display
+from hearteval.report.summary import brief_display, details_display
 from hearteval.report.text import NO_VALUE
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
@@ -63,6 +64,26 @@ def outline(page: str) -> Outline:
 
 def words(page: str) -> str:
     return re.sub(r"\s+", " ", " ".join(outline(page).text))
+
+
+OTHER_WORDS = re.compile(r"\bcompletions?\b|\branks\b|\brank \d", re.IGNORECASE)
+"""What readers call a reply, and a place; *to rank* is what a study does."""
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        invented_results(),
+        invented_results(large=True, cue_judge=True),
+        without_ranking(invented_results(), "x"),
+        invented_ratings(),
+    ],
+    ids=["compared", "many", "no ranking", "rated"],
+)
+def test_one_word_for_a_reply_and_one_for_a_place(results: StudyResults) -> None:
+    in_terminal = f"{brief_display(results).text()}\n{details_display(results).text()}"
+    for said in (words(render_page(results)), in_terminal):
+        assert OTHER_WORDS.findall(said) == []
 
 
 def test_every_system_is_on_the_page() -> None:

@@ -21,19 +21,19 @@ from hearteval.report.summary import (
 from hearteval.report.text import display_width
 
 SIX_SYSTEMS = """\
-rank  system                  Elo  95 % interval          win   H   E   A   R  T
-1-2   beacon-large-instruct  1760            ┊       ─●─   83  83  91  76  80  ·
-1-3   people                 1662            ┊    ─●─      71  73  63  77  75  ·
-2-4   ember-7b               1559            ┊─●─          58  55  67  53  53  ·
-3-5   original               1449          ─●┊             43  47  34  47  49  ·
-4-6   reflective             1338      ─●─   ┊             29  24  37  26  22  ·
-5-6   generic                1233  ─●─       ┊             17  23   8  18  24  ·
-                                    1300   1500   1700
+place  system                  Elo  95 % interval         win   H   E   A   R  T
+1-2    beacon-large-instruct  1760            ┊      ─●─   83  83  91  76  80  ·
+1-3    people                 1662            ┊   ─●─      71  73  63  77  75  ·
+2-4    ember-7b               1559            ┊─●─         58  55  67  53  53  ·
+3-5    original               1449         ─●─┊            43  47  34  47  49  ·
+4-6    reflective             1338     ─●─    ┊            29  24  37  26  22  ·
+5-6    generic                1233  ─●─       ┊            17  23   8  18  24  ·
+                                     1300   1500  1700
 
 Votes: 2 judges.
 The first place may be high in part because it is first: of 6 equal systems the
   first one's interval lies above 1500 in about 16 %.
-rank: the places that stay open. ┊ the average, 1500. win and H E A R T: percent
+place: those that stay open. ┊ the average, 1500. win and H E A R T: percent
   won, a tie counting half. · too little marked, or no order.
 H Human Alignment, E Empathic Responsiveness, A Attunement, R Resonance,
   T Task-following.

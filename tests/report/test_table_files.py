@@ -54,7 +54,7 @@ def test_causes_of_what_is_missing_have_a_table_in_the_providers_words() -> None
         }
     ]
     page = render_page(results)
-    assert f"{first.system}: 3 completions are missing: refused: {words}" in page
+    assert f"{first.system}: 3 replies are missing: refused: {words}" in page
 
 
 def test_kind_says_who_wrote_in_the_words_of_the_study_file() -> None:

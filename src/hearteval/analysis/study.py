@@ -52,7 +52,7 @@ from hearteval.protocol import CUE_NOTICE
 
 """Share of pairs turned with the order above which a judge is warned of; by chance it is .5."""
 FUNNEL_STEP = ("rule", "n_in", "n_out")
-RATED = "the judges of this study rate each completion by itself, so nothing is compared"
+RATED = "the judges of this study rate each reply by itself, so nothing is compared"
 JUDGED_BY_CUES = f"{CUE_NOTICE} Use these numbers to test the pipeline, not to compare systems."
 
 
@@ -301,7 +301,7 @@ def _unused(data: StudyData) -> list[Notice]:
     n_foreign = len({rating.target for rating in data.ratings} - {*(data.targets or ())})
     if n_foreign:
         text = (
-            f"{n_foreign} stored ratings are by judges or of completions that the study file no"
+            f"{n_foreign} stored ratings are by judges or of replies that the study file no"
             " longer names; they are kept and not used."
         )
         said.append(Notice(Kind.UNUSED, text))

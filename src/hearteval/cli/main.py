@@ -47,7 +47,7 @@ VERBS: Mapping[str, str] = {
     "latency": "Time to first token, as a pass of its own.",
     "serve": "Serve the pages on which people write and judge.",
     "people": "Delete what a person wrote, when they ask for it.",
-    "import": "Bring in completions, judgments and raters made elsewhere.",
+    "import": "Bring in replies, judgments and raters made elsewhere.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
     "export": "Write a study as tables, or as Inspect logs.",

@@ -142,7 +142,7 @@ def board_table(
         board.rows,
         [
             (
-                Column("rank", "text"),
+                Column("place", "text"),
                 lambda row: ranks(row.weighted.rank_low, row.weighted.rank_high),
             ),
             (Column("system", "name"), lambda row: f"{MINE * (row.system == mine)}{row.system}"),
@@ -221,7 +221,7 @@ def _how_to_read(axes: Sequence[Axis], names: Mapping[Axis, str], *, has_few: bo
     columns = f"win and {NO_BREAK_SPACE.join(axes)}" if axes else "win"
     few = f" {TOO_FEW}{NO_BREAK_SPACE}too little marked, or no order." if has_few else ""
     return [
-        f"rank: the places that stay open. {CENTRE}{NO_BREAK_SPACE}the average, {tick(MEAN_ELO)}. "
+        f"place: those that stay open. {CENTRE}{NO_BREAK_SPACE}the average, {tick(MEAN_ELO)}. "
         f"{columns}: percent won, a tie counting half.{few}",
         axes_words(axes, names),
     ]
@@ -237,10 +237,10 @@ def board_notes(leaderboard: Leaderboard) -> list[str]:
     """Return the lines below the numbers that say how they were made."""
     notes = [f"Elo: judgments weighted by strength. Interval: {interval_words(leaderboard)}."]
     level = level_percent(leaderboard.level)
-    notes.append(f"rank: what the differences leave open, all pairs at once ({level}).")
+    notes.append(f"place: what the differences leave open, all pairs at once ({level}).")
     notes.append("unw.: every judgment counts once. n: comparisons.")
     if any(row.rank_differs for row in leaderboard.rows):
-        notes.append(f"{RANK_DIFFERS} the unweighted rank differs.")
+        notes.append(f"{RANK_DIFFERS} the unweighted place differs.")
     return notes
 
 

@@ -152,7 +152,7 @@ def repeatability_table(repeatability: Sequence[Repeatability]) -> Table:
             ("Same score", lambda row: percent(row.same)),
             ("Interval", lambda row: interval(row.low, row.high, write=bare_percent)),
             ("Apart on average", lambda row: hundredths(row.difference)),
-            ("Completions", lambda row: count(row.n_completions)),
+            ("Replies", lambda row: count(row.n_completions)),
             ("Items", lambda row: count(row.n_items)),
         ],
     )
@@ -206,7 +206,7 @@ def score_notes(ratings: RatingResults) -> list[str]:
         f"Interval: {rating_interval_words(ratings)}.",
     ]
     return notes + [
-        f"{row.rater} rated {plural(row.n_completions, 'completion')} again: "
+        f"{row.rater} rated {plural(row.n_completions, 'reply')} again: "
         f"{bare_percent(row.same)} % of the scores were the same, {hundredths(row.difference)} "
         "apart on average."
         for row in ratings.repeatability

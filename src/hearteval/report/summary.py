@@ -114,7 +114,7 @@ def _heading(results: StudyResults) -> str:
     title = f"{made.study}, version {made.version}. Items: {items}."
     if ratings is not None:
         by = "Rated by"
-        counts = {"rating": ratings.n_ratings, "completion": ratings.n_completions}
+        counts = {"rating": ratings.n_ratings, "reply": ratings.n_completions}
         counts |= {"item": ratings.n_items}
     elif board is not None:
         by = "Judged by"
@@ -129,7 +129,7 @@ def _coverage_words(results: StudyResults) -> str:
     totals, coverage = coverage_totals(results.coverage), results.coverage
     answers = "judgments" if results.ratings is None else "ratings"
     words = (
-        f"There are {count(totals.n_written)} of {count(totals.n_wanted)} completions, "
+        f"There are {count(totals.n_written)} of {count(totals.n_wanted)} replies, "
         f"{count(totals.n_judged)} of {count(totals.n_assigned)} {answers}"
     )
     if results.ratings is not None:

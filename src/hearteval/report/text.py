@@ -254,7 +254,12 @@ def level_percent(level: float) -> str:
 
 def plural(n: int, one: str, many: str | None = None) -> str:
     """Write a count with its noun."""
-    return f"{count(n)}{NO_BREAK_SPACE}{one if n == 1 else many or one + 's'}"
+    return f"{count(n)}{NO_BREAK_SPACE}{one if n == 1 else many or plural_of(one)}"
+
+
+def plural_of(noun: str) -> str:
+    """Return a regular noun's plural: replies of a reply."""
+    return re.sub("(?<=[^aeiou])y$", "ie", noun) + "s"
 
 
 def counts_words(**counts: int | None) -> str:

@@ -25,7 +25,7 @@ ORIGINAL = "Original Dataset Completions"
 BEST_HUMAN = "Best Human"
 KEYLESS = ("original", "baseline")
 NOTES = {
-    "best_human": "a policy of the analysis: the best of the people's completions of each item",
+    "best_human": "a policy of the analysis: the best of the people's replies of each item",
     "polaris-4.0": "has no public endpoint; set base_url and model in the study file",
 }
 

@@ -226,7 +226,7 @@ def _check_imports(settings: StudySettings, tell: Tell) -> list[Check]:
     checks = []
     for name, model in imported.items():
         n, n_items = stored.get(name, (0, 0))
-        found = f"{n} of {n_items} completions imported" if n else "nothing imported yet"
+        found = f"{n} of {n_items} replies imported" if n else "nothing imported yet"
         remedy = "" if 0 < n_items == n else import_command(settings, name)
         state: Literal["ok", "optional"] = "optional" if remedy else "ok"
         checks.append(Check(f"import {name}", state, f"{model.model}: {found}", remedy))

@@ -46,7 +46,7 @@ def _read(path: Path, panel: Sequence[str], tell: Tell, *, is_one: bool) -> tupl
     with open_stored(path, tell) as (session, study):
         if is_rated(study):
             raise SettingsError(
-                f"{path}: its judges rate completions, so nothing is ranked that could be compared"
+                f"{path}: its judges rate replies, so nothing is ranked that could be compared"
             )
         data = read_data(session, study)
         who = {row.rater_id for row in data.judgments}

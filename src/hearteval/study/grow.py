@@ -117,7 +117,7 @@ def gather(
     silent = [entry.name for entry in settings.systems if entry.preset in OF_REFERENCES]
     if silent and not any(item.reference for item in gathered.items):
         tell.warn(
-            f"no item has a reference reply, so there are no completions of {', '.join(silent)};"
+            f"no item has a reference reply, so there are no replies of {', '.join(silent)};"
             f" remove these systems from {settings.file}"
         )
     return gathered

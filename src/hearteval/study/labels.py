@@ -33,7 +33,7 @@ from hearteval.study.asking.words import Spending, in_all, spending_lines
 from hearteval.study.session import Session
 
 NAMES: Mapping[Unit, str] = {
-    "completion": "completions",
+    "completion": "replies",
     "reasons": "reasons",
     "item": "items",
 }

@@ -83,7 +83,7 @@ logger = logging.getLogger(__name__)
 LEVEL = 0.95
 """Of the intervals of an audit."""
 NOT_MEASURED = "writes without a model"
-IMPORTED = "its completions are imported"
+IMPORTED = "its replies are imported"
 WARM_UP = "The first call of each model in a run warms it up and is left out."
 
 
@@ -275,7 +275,7 @@ def plan_words(
         return plan.replace(NO_BREAK_SPACE, " ")
     what = "rating" if settings.judging.protocol == "rating" else "judgment"
     plan += (
-        f", at most {plural(most['max_completions'], 'completion')} and"
+        f", at most {plural(most['max_completions'], 'reply')} and"
         f" {plural(most['max_judgments'], what)} by {plural(most['n_judges'], 'judge')}, the stress"
         " set and repeats included"
     )

@@ -356,7 +356,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item], *, shown:
         "every pair" if design["design"] == "full" else f"{design['comparisons']} balanced pairs"
     )
     orders = "both orders" if design["both_orders"] else "one order each"
-    asked = "every completion by itself" if is_rated(study) else f"{pairs}, {orders}"
+    asked = "every reply by itself" if is_rated(study) else f"{pairs}, {orders}"
     own = "left out" if design["exclude_own_family"] else "allowed"
     return Provenance(
         study=study.name,

@@ -153,7 +153,7 @@ def test_rater_that_gives_everything_one_score_has_no_z_score(maker: RatingMaker
     assert good.overall.z == before.z
     assert good.overall.mean == pytest.approx((4.5 + 3) / 2)
     assert good.judges["flat"].z is None
-    assert any(w.startswith("flat gave every completion the same") for w in results.warnings)
+    assert any(w.startswith("flat gave every reply the same") for w in results.warnings)
 
 
 def test_axis_without_a_z_score_is_left_out_of_the_overall_one() -> None:

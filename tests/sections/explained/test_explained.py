@@ -124,7 +124,7 @@ def test_formatting_that_never_differs_is_left_out_and_the_rest_controlled() -> 
     found = audit(written_study(formatted=False).data())
 
     assert list(found.left_out) == ["formatting"]
-    assert "no two completions" in found.left_out["formatting"]
+    assert "no two replies" in found.left_out["formatting"]
     assert [effect.covariate for effect in found.effects] == ["length", "position"]
 
 

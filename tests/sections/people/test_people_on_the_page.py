@@ -71,11 +71,11 @@ def test_the_section_says_what_it_said() -> None:
     [
         (
             {"beacon": 1.5, "ember": -1.5, "harbour": 0.5, "People": -0.5},
-            "People alone and judges alone give every system the same rank.",
+            "People alone and judges alone give every system the same place.",
         ),
         (
             dict.fromkeys(BY_PEOPLE, 0.0),
-            "different ranks, none beyond what the intervals leave open.",
+            "different places, none beyond what the intervals leave open.",
         ),
     ],
 )

@@ -152,7 +152,7 @@ def rating_warnings(
     warnings += [
         Notice(
             Kind.JUDGE_FAULT,
-            f"{rater} gave every completion the same score on {', '.join(axes)}: it has no z-score"
+            f"{rater} gave every reply the same score on {', '.join(axes)}: it has no z-score"
             " there, and its overall z-score leaves that out.",
         )
         for rater, axes in no_z.items()

@@ -45,7 +45,7 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
         rated = counts["ratings"]
         word = "judgments" if rated is None else "ratings"
         if not (counts["plan"]["n_pairs"] or made["n_wanted"]):
-            what = "pair to judge" if rated is None else "completion to rate"
+            what = "pair to judge" if rated is None else "reply to rate"
             say(f"no {what} yet; first: heart complete {quoted(study_file)}")
             return
         if not made["n_wanted"]:

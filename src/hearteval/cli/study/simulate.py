@@ -77,7 +77,7 @@ def command(
         body = make_study(folder, study_name(folder), plan, tell)
         words = (
             f"{body['n_items']:,} items, {body['n_systems']} systems, {body['n_completions']:,}"
-            f" completions, {body['n_judgments'] or body['n_ratings']:,} answers"
+            f" replies, {body['n_judgments'] or body['n_ratings']:,} answers"
         )
         made, after = Path(body["path"]), f"heart analyze {quoted(Path(body['path']))}"
     if as_json:

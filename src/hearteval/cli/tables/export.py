@@ -69,7 +69,7 @@ def _write_logs(
 
     logs = export_logs(session, study, out, replace=replace)
     if study.protocols.get("llm") == "rating":
-        session.tell.warn("ratings are not exported: these logs hold completions without scores")
+        session.tell.warn("ratings are not exported: these logs hold replies without scores")
     lines = [
         f"{log.path}: {log.n_completions} completions, {log.n_failed} without one" for log in logs
     ]

@@ -33,7 +33,7 @@ COLUMNS = {
     "rationale": ("COL", "The reason [rationale]."),
     "category": ("COL", "What is labelled, its key or name [category]."),
     "verdict": ("COL", "present, absent or uncertain; or 1, 0, ? [verdict]."),
-    "evidence": ("COL", "Words of the completion that show it [evidence]."),
+    "evidence": ("COL", "Words of the reply that show it [evidence]."),
     "taxonomy": ("COL|NAME", "strategies or micro-skills; else found by category [taxonomy]."),
 }
 """Options that say which column is what, in the order of the help."""
@@ -147,7 +147,7 @@ def _import_log(settings: "StudySettings", name: str, file: Path, *, as_json: bo
         emit_json("import", done)
         return
     n_stored, n_items = done["n_stored"], done["n_items"]
-    say(f"{n_stored} of {n_items} completions of {name} stored ({done['n_added']} new)")
+    say(f"{n_stored} of {n_items} replies of {name} stored ({done['n_added']} new)")
     run = f"heart run {quoted(settings.file)}"
     say(f"next: {run if n_stored == n_items else import_command(settings, name)}")
 

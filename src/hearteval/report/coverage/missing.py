@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hearteval.analysis.coverage.missing import Cause, Failure
 from hearteval.analysis.coverage.study import Coverage
 from hearteval.domain.reasons import ADVICE, NOT_ASKED, Outlook
-from hearteval.report.text import count, listed, percent
+from hearteval.report.text import count, listed, percent, plural_of
 
 if TYPE_CHECKING:
     from hearteval.analysis.study import StudyResults
@@ -38,8 +38,8 @@ def missing_lines(who: str, what: str, causes: Iterable[Cause]) -> list[str]:
     `who` is "system NAME" or "judge NAME", `what` the word for one of what is missing.
     """
     return [
-        f"{who}: {count(cause.n)} {what}{' is' if cause.n == 1 else 's are'} missing: "
-        f"{cause_words(cause)}"
+        f"{who}: {count(cause.n)} {what if cause.n == 1 else plural_of(what)}"
+        f" {'is' if cause.n == 1 else 'are'} missing: {cause_words(cause)}"
         for cause in causes
         if cause.outlook != "by-design"
     ]
@@ -98,6 +98,6 @@ def missing_replies(results: "StudyResults") -> list[str]:
     coverage = results.coverage
     systems = [row for row in coverage.systems if row.kind != "human"]
     judges = [row for row in coverage.judges if row.kind != "human"]
-    lines = [missing_lines(row.system, "completion", row.causes) for row in systems]
+    lines = [missing_lines(row.system, "reply", row.causes) for row in systems]
     lines += [missing_lines(row.rater, answer, row.causes) for row in judges]
     return list(chain.from_iterable(lines))

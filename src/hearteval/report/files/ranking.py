@@ -66,7 +66,7 @@ def ranking_table(ranking: VoteRanking) -> Table:
     return tabulate(
         ranking.systems,
         [
-            (Column("rank", "text"), lambda row: ranks(row.rank_low, row.rank_high)),
+            (Column("place", "text"), lambda row: ranks(row.rank_low, row.rank_high)),
             (Column("system", "name"), lambda row: row.system),
             ("Elo", lambda row: whole(row.elo)),
             (Column(heading, can_go=True), lambda row: interval(row.low, row.high)),
@@ -80,7 +80,7 @@ def ranking_table(ranking: VoteRanking) -> Table:
         ],
         notes=[
             f"{plural(len(ranking.systems), 'system')}: {counts}. {interval_words(ranking)}",
-            f"rank: the places that stay open. {CENTRE}{NO_BREAK_SPACE}the average, "
+            f"place: those that stay open. {CENTRE}{NO_BREAK_SPACE}the average, "
             f"{tick(MEAN_ELO)}. win: percent won, a tie counting half.",
             first_place_words(
                 len(ranking.systems),

@@ -195,7 +195,7 @@ def _ranking(board: Leaderboard) -> list[str]:
         "item-writer": "clustered over items and people who write, for the raters as given",
     }.get(board.interval_used, "clustered over items, for the raters as given")
     if given_writers(board.n_writers):
-        over += f"; people's completions {given_writers(board.n_writers)}"
+        over += f"; people's replies {given_writers(board.n_writers)}"
     fit = board.fit
     words = [
         f"Strengths are those of a Bradley\u2013Terry model of {count(board.n_judgments)} judgments"

@@ -245,7 +245,7 @@ class View:
             [
                 (Column("System", "name", is_sortable=True), lambda row: row.system),
                 (Column("Items", is_sortable=True), lambda row: counted(row.n_items)),
-                (Column("Completions", is_sortable=True), lambda row: counted(row.n_completions)),
+                (Column("Replies", is_sortable=True), lambda row: counted(row.n_completions)),
                 (Column("Missing", "text"), lambda row: reasons(row.missing)),
             ],
         )

@@ -42,8 +42,8 @@ STEPS: Mapping[str, float] = {"length": TWICE_AS_MUCH, "formatting": TWICE_AS_MU
 DECIMALS = 9
 """The fit is good to about this many; an effect of exactly 0 is found with a rounding error."""
 UNVARIED: Mapping[str, str] = {
-    "length": "both completions are equally long in every comparison",
-    "formatting": "no two completions that were compared differ in formatting",
+    "length": "both replies are equally long in every comparison",
+    "formatting": "no two replies that were compared differ in formatting",
 }
 
 

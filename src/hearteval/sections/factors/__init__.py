@@ -133,7 +133,7 @@ def numbers_behind(found: FactorResults) -> str:
         parts.append(f"Test that {many} {is_one} enough: {_test(found.fit)}.")
     if found.reason:
         parts.append(f"{found.reason[0].upper()}{found.reason[1:]}.")
-    parts.append("The tests take completions of one item as independent, which they are not quite.")
+    parts.append("The tests take replies of one item as independent, which they are not quite.")
     return " ".join(parts)
 
 
@@ -142,12 +142,12 @@ def method_words(found: FactorResults) -> str:
     how = {"ml": "maximum likelihood", "minres": "minimum residuals"}.get(found.method or "", "")
     turned = "; oblimin: factors may correlate" if found.rotation else ""
     left_out = (
-        f"; {plural(found.n_incomplete, 'completion')} without every axis left out"
+        f"; {plural(found.n_incomplete, 'reply')} without every axis left out"
         if found.n_incomplete
         else ""
     )
     return (
-        f"{plural(found.n_completions, 'completion')} on {plural(found.n_items, 'item')}, by"
+        f"{plural(found.n_completions, 'reply')} on {plural(found.n_items, 'item')}, by"
         f" {listed(found.raters)}{left_out}. {how[:1].upper()}{how[1:]}{turned}."
     )
 

@@ -263,13 +263,13 @@ def _too_little(scores: CompletionScores, n_items: int) -> str | None:
         return f"it needs {MIN_AXES} axes, and there are marks on {len(scores.axes)}"
     if n_items < MIN_ITEMS or len(scores.z) < MIN_COMPLETIONS:
         return (
-            f"too few completions: it needs {MIN_COMPLETIONS} with every axis, on {MIN_ITEMS} items"
+            f"too few replies: it needs {MIN_COMPLETIONS} with every axis, on {MIN_ITEMS} items"
             f" at least; there are {len(scores.z)} on {n_items}"
         )
     still = [
         axis for axis, sd in zip(scores.axes, scores.z.std(axis=0), strict=True) if sd <= ROUNDING
     ]
-    return f"every completion has the same score on {', '.join(still)}" if still else None
+    return f"every reply has the same score on {', '.join(still)}" if still else None
 
 
 def _analyzed(scores: CompletionScores, level: float, seed: int) -> dict[str, Any]:

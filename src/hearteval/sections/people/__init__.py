@@ -44,7 +44,7 @@ class People(Section[PeopleResults]):
     KEYS: ClassVar = ("people",)
     TABLES: ClassVar = {
         "by-people-and-by-judges": "the ranking by each kind of rater",
-        "ranks-by-people-and-by-judges": "ranks by each kind of rater",
+        "ranks-by-people-and-by-judges": "places by each kind of rater",
         "models-against-people": "whose reply is preferred",
         "models-against-people-by": "the same by subset, emotion, problem, profile and model",
         "models-lead": "subsets and kinds of rater compared",
@@ -216,8 +216,8 @@ class People(Section[PeopleResults]):
                 ("", lambda row: RANK_DIFFERS if row.differs else ""),
             ],
             notes=[
-                "rank, Elo and half its interval; each Elo is about the mean of its own ranking.",
-                f"{RANK_DIFFERS} the ranks by people and by judges differ."
+                "place, Elo and half its interval; each Elo is about the mean of its own ranking.",
+                f"{RANK_DIFFERS} the places by people and by judges differ."
                 if any(row.differs for row in rows)
                 else "",
             ],

@@ -56,10 +56,10 @@ def ranking_words(found: PeopleResults) -> str:
         )
     n = sum(one.by_people != one.by_judges for one in found.differences)
     if not n:
-        return "People alone and judges alone give every system the same rank."
+        return "People alone and judges alone give every system the same place."
     said = (
         f"People alone and judges alone give {count(n)} of"
-        f" {plural(len(found.differences), 'system')} different ranks"
+        f" {plural(len(found.differences), 'system')} different places"
     )
     apart = [one.system for one in found.differences if one.is_apart]
     if not apart:

@@ -61,7 +61,7 @@ class Ratings(Section[RatingsInFull]):
     KEYS: ClassVar = ("ratings",)
     TABLES: ClassVar = {
         "stress-scores": "scores of the stress set",
-        "rating-ranks": "ranks by ratings",
+        "rating-ranks": "places by ratings",
         "rating-differences": "ratings of every two systems",
         "rating-agreement": "how far raters agree on scores",
         "rating-cues": "scores by cue of the item",

@@ -77,7 +77,7 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
     brought_in = imported_systems(session.settings).values()
     for row in cover_completions(session, study):
         if row.system not in brought_in and row.kind != "human":
-            for words in missing_lines(f"system {row.system}", "completion", row.causes):
+            for words in missing_lines(f"system {row.system}", "reply", row.causes):
                 tell.warn(words)
         naming = naming_words(row)
         if naming:

@@ -39,7 +39,7 @@ def calibrate_judges(
     if settings.judging.protocol != "rating":
         raise SettingsError(
             f"{settings.file}: judging.protocol: keyed examples are for judges that score each"
-            ' completion by itself (protocol = "rating"); judges that compare are tested by'
+            ' reply by itself (protocol = "rating"); judges that compare are tested by'
             " `heart judges audit`",
             ids=("judging.protocol",),
         )

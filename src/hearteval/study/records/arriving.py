@@ -133,7 +133,7 @@ def _read(session: Session, items: Sequence[Item], given: Import, *, now: dateti
         why = "; ".join(f"{n:,} rows: {reason}" for reason, n in found.left_out.items())
         hint = ""
         if found.left_out[NO_TEXT]:
-            hint = "; bring in the completions first (--kind completions)"
+            hint = "; bring in the replies first (--kind completions)"
         raise SettingsError(f"{table.label}: nothing in it is of this study: {why}{hint}")
     return found
 
@@ -179,7 +179,7 @@ def _said(session: Session, given: Import, found: Found, *, is_dry: bool) -> dic
     for reason, n in found.left_out.items():
         tell.warn(f"{n:,} of {table.n_rows:,} rows are left out: {reason}")
     for reason, n in found.unusable.items():
-        tell.warn(f"{n:,} replies can be no completions: {reason}")
+        tell.warn(f"{n:,} replies cannot be used: {reason}")
     return {
         "study": session.settings.name,
         "kind": given.kind,

@@ -121,17 +121,17 @@ def _warn(found: ImportedReplies, log: ReplyLog, tell: Tell) -> None:
         )
     if found.other_prompt:
         tell.warn(
-            f"{len(found.other_prompt)} completions answer another prompt than hearteval's, and"
+            f"{len(found.other_prompt)} replies answer another prompt than hearteval's, and"
             f" are marked so: {_named(found.other_prompt)}"
         )
     n_repeats = sum(isinstance(r, Completion) and r.repeat > 0 for r in found.records)
     if n_repeats:
         tell.warn(
-            f"{n_repeats} completions are repeats (epochs): each is compared like a first one; the"
+            f"{n_repeats} replies are repeats (epochs): each is compared like a first one; the"
             " estimate of judgments does not count them"
         )
     for reason, n in found.unusable.items():
-        tell.warn(f"{n} replies of the log can be no completions: {reason}")
+        tell.warn(f"{n} replies of the log cannot be used: {reason}")
 
 
 def _named(ids: Sequence[str]) -> str:

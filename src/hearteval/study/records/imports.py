@@ -28,7 +28,7 @@ def missing_imports(settings: StudySettings, counts: ImportCounts) -> list[str]:
             how = f"are missing, their logged replies unusable: {reason}"
             if reason == NOT_IMPORTED:
                 how = f"are not imported yet: {import_command(settings, name)}"
-            said.append(f"{n} completions of {name} {how}")
+            said.append(f"{n} replies of {name} {how}")
     return said
 
 

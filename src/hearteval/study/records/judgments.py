@@ -73,7 +73,7 @@ def read_judgments(
         StoreError: Rows say otherwise than what is stored; it lists them.
     """
     if known.protocol == RATING:
-        raise SettingsError("this study has completions rated, so it takes no judgments of pairs")
+        raise SettingsError("this study has replies rated, so it takes no judgments of pairs")
     return _Judgments(table, known, outcomes, stored, now).read_all()
 
 

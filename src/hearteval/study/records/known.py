@@ -20,7 +20,7 @@ from hearteval.store.people.persons import Person
 from hearteval.store.records import Record
 
 NO_ITEM = "no such item in the study"
-NO_TEXT = "no such completion in the study"
+NO_TEXT = "no such reply in the study"
 STRESS = "texts of the stress set, which each study makes itself"
 GONE = "the person has withdrawn"
 REPEATED = "the same as a row before it"
@@ -150,7 +150,7 @@ class Known:
             if (writer is None or one.writer_id == writer) and one.repeat == (repeat or 0)
         ]
         if len(found) > 1:
-            raise ValueError(f"{system.name} has {len(found)} completions here; name the writer")
+            raise ValueError(f"{system.name} has {len(found)} replies here; name the writer")
         return found[0] if found else None
 
     def find_judge(self, name: str) -> Rater | None:

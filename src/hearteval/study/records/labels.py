@@ -1,7 +1,7 @@
 """Rows of a table -> labels that people or models gave elsewhere: one category of one completion.
 
 What a row does not say stays missing: a category that nobody marked is no "absent". Words that are
-given as evidence must stand in the completion, as those of a labeler that is asked here.
+given as evidence must stand in the reply, as those of a labeler that is asked here.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from hearteval.labels.taxonomy import Taxonomy, taxonomies_of_replies
 from hearteval.study.records.judgments import Reader
 from hearteval.study.records.known import GONE, Found, Known, Raters, time_of
 
-NOT_OF_COMPLETIONS = "labels of something else than a completion"
+NOT_OF_COMPLETIONS = "labels of something else than a reply"
 OTHER_VERSION = "labels by another version of the taxonomy"
 OTHER_TAXONOMY = "labels of a taxonomy that is not of what replies do"
 CELLS = (
@@ -136,7 +136,7 @@ class _Labels(Reader):
             rater = replace(rater, settings=settings, id="")
         evidence = plain_text(self._said["evidence"][row] or "")
         if not self._stands(evidence, text, rater):
-            raise ValueError(f"the evidence {evidence!r:.60} does not stand in the completion")
+            raise ValueError(f"the evidence {evidence!r:.60} does not stand in the reply")
         label = Label(
             completion_id=text.id,
             **taxonomy.stamp,

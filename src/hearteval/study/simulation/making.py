@@ -101,7 +101,7 @@ def make_votes(file: Path, name: str, plan: SimulationPlan) -> dict[str, Any]:
     if form is None:
         raise SettingsError(f"{file}: expected a name that ends in {', '.join(FORMATS)}")
     if plan.protocol == "rating":
-        raise SettingsError(f"{file}: votes are of pairs, and this plan has completions rated")
+        raise SettingsError(f"{file}: votes are of pairs, and this plan has replies rated")
     world, drawn = draw_world(name, plan)
     names = {system.id: system.name for system in drawn.systems}
     raters = {rater.id: rater for rater in drawn.raters}

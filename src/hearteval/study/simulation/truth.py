@@ -32,7 +32,7 @@ from hearteval.study.simulation.world import TINY, World
 TRUTH_SCHEMA = "heart.simulate/1"
 LIMITS = (
     "What each figure tends to as items and people multiply, given these judges; compare estimates"
-    " with these, not with theta, which is of an average completion under an average rater."
+    " with these, not with theta, which is of an average reply under an average rater."
 )
 DIGITS = 9
 

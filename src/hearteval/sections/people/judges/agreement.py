@@ -104,7 +104,7 @@ def warn_of_chance(parts: Sequence[AgreementPart], *, level: float) -> list[Noti
     text = (
         f"{found.n_people} people agree with each other no more than chance would: Krippendorff's"
         f" alpha {alpha.value:.2f}, {100 * level:g} % interval {alpha.low:.2f} to {alpha.high:.2f},"
-        f" on {found.n_pairs:,} pairs. Shares and ranks by people cannot be told from those of"
+        f" on {found.n_pairs:,} pairs. Shares and places by people cannot be told from those of"
         " answers drawn at random."
     )
     return [Notice(Kind.BY_CHANCE, text)]
