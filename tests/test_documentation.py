@@ -10,12 +10,14 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 from heart_command import Heart
+from invented_results import invented_results
 from served_study import healthy, serving
 
 import hearteval
@@ -23,6 +25,8 @@ from hearteval.cli.main import VERBS, main
 from hearteval.config import load_study
 from hearteval.config.model_settings import Entry
 from hearteval.config.study_file import SECTIONS
+from hearteval.report.page import render_page
+from hearteval.sections import SECTIONS as SECTIONS_OF_RESULTS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -210,6 +214,17 @@ def test_what_the_first_page_has_for_a_study_file_can_be_pasted_into_it(tmp_path
     assert [one.name for one in settings.judging.judges] == ["gpt", "claude", "gemini"]
     file.write_text(made + of_people, encoding="utf-8")
     assert load_study(file).people is not None
+
+
+def test_page_and_documents_have_one_glossary() -> None:
+    """What the page says of a word stands in `docs/glossary.md`, word for word."""
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    part = page.partition("## In every report\n")[2].partition("\n## ")[0]
+    documented = dict(re.findall(r"^\*\*(.+)\*\*: (.+)$", part, flags=re.MULTILINE))
+    rendered = render_page(invented_results()).partition('id="glossary"')[2].partition("</dl>")[0]
+    said = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", unescape(rendered)))
+    said |= {term: text for section in SECTIONS_OF_RESULTS for term, text in section.TERMS.items()}
+    assert documented == said
 
 
 MAX_WORDS = 40

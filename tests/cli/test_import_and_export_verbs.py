@@ -53,9 +53,7 @@ def test_a_whole_log_makes_its_system_complete_and_the_study_ranks_it(
     heart: Heart, importing: Path
 ) -> None:
     done = heart("import", importing, whole_log(importing), *IMPORT)
-    assert done.out == (
-        f"5 of 5 replies of theirs stored (5 new)\nnext: heart run {importing}\n"
-    )
+    assert done.out == (f"5 of 5 replies of theirs stored (5 new)\nnext: heart run {importing}\n")
     ran = heart("run", importing, "--json")
     assert "theirs" in {row["system"] for row in ran.json["leaderboard"]}
     assert ran.json["ceiling"]["max_usd"] == 0

@@ -70,9 +70,7 @@ def _write_logs(
     logs = export_logs(session, study, out, replace=replace)
     if study.protocols.get("llm") == "rating":
         session.tell.warn("ratings are not exported: these logs hold replies without scores")
-    lines = [
-        f"{log.path}: {log.n_completions} completions, {log.n_failed} without one" for log in logs
-    ]
+    lines = [f"{log.path}: {log.n_completions} replies, {log.n_failed} without one" for log in logs]
     lines.append(f"next: inspect view --log-dir {quoted(out)}")
     return lines, {"logs": [{**log._asdict(), "path": str(log.path)} for log in logs]}
 

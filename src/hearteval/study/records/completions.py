@@ -149,7 +149,7 @@ class _Reader:
             return False
         if stored is None:
             raise ValueError(
-                f"{system.name} answers here, so its completions are not imported; to take those"
+                f"{system.name} answers here, so its replies are not imported; to take those"
                 ' made elsewhere, give its [[system]] model = "imported/MODEL"'
             )
         raise _ContradictionError(
