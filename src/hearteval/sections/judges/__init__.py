@@ -287,8 +287,8 @@ def _warn_of_language(data: StudyData, raters: Iterable[JudgeCoverage]) -> list[
     if not baselines or not n_others:
         return []
     text = (
-        f"{listed(baselines)} knows English words only. Dialogues in another language, where its"
-        f" choices are noise: {count(n_others)} of {count(len(data.items))}."
+        f"The judge {listed(baselines)} knows English words only. Dialogues in another language,"
+        f" where its choices are noise: {count(n_others)} of {count(len(data.items))}."
     )
     return [Notice(Kind.BASELINE_JUDGE, text)]
 
