@@ -36,7 +36,7 @@ def command(
         return
     parts = []
     if rows:
-        note = f"Medians and quartiles in milliseconds, at most {concurrency} call(s) at once."
+        note = f"Medians and quartiles in milliseconds, at most {concurrency} at once."
         parts = [latency_table(rows).text(), "", wrapped(f"{note} {body['warm_up']}")]
     left_out = ", ".join(system["system"] for system in body["not_measured"])
     if left_out:
