@@ -62,7 +62,7 @@ def test_the_demo_is_short_until_it_is_unfolded(browser: Browser, demo: Path) ->
 
 def test_a_link_into_what_is_folded_opens_it(browser: Browser, demo: Path) -> None:
     page = opened(browser, demo)
-    table = page.get_by_role("region", name="Completions by system")
+    table = page.get_by_role("region", name="Replies by system")
     assert not page.locator("#coverage").evaluate("(one) => one.open")
     page.locator(".chips a[href='#coverage']").click()
     assert page.locator("#coverage").evaluate("(one) => one.open")
