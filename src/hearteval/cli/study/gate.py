@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, run_log, terminal_width
+from hearteval.cli.console import Terminal, emit_json, run_log, say, terminal_width
 from hearteval.cli.options import (
     FiniteFloat,
     StudyPath,
@@ -92,7 +92,7 @@ def command(
         if as_json:
             emit_json("gate", {"dry_run": True, "estimate": asdict(estimate)})
         else:
-            click.echo(words)
+            say(words)
         return
     with run_log(load_study(second), "gate") if second else nullcontext():
         gate = hold_gate(question, tell)
