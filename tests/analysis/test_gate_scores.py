@@ -8,8 +8,9 @@ import pytest
 from made_records import made_row
 
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.analysis.gate import GateScores, score_items
+from hearteval.analysis.gate import GateScores, doubt_equivalence, score_items
 from hearteval.domain import AxisMark, Choice, Completion, Rater, System
+from hearteval.stats.gate import GateRule, judge_gate
 
 OLD = System(name="old", kind="model", family="x")
 NEW = System(name="new", kind="model", family="y")
@@ -99,3 +100,17 @@ def test_a_judge_that_chooses_by_place_is_counted(second: Choice, n: int) -> Non
 
     assert (found.n_both_orders, found.n_by_position) == (1, n)
     assert found.is_by_position == (n == 1)
+
+
+def test_of_judges_that_go_by_place_nothing_is_equivalent() -> None:
+    """400 dialogues that all come to one half: SE .025 at the greatest spread there can be."""
+    scores = np.zeros((400, 2))
+    scores[:, 1] = 0.25
+    rng = np.random.default_rng(1)
+    result = judge_gate(scores, [1.0, 1.0], GateRule(), look=1, n_planned=400, rng=rng)
+
+    doubted = doubt_equivalence(result)
+
+    assert [one.verdict for one in result.tests] == ["equivalent", "better"]
+    assert [one.verdict for one in doubted.tests] == ["inconclusive", "better"]
+    assert (result.outcome, doubted.outcome) == ("passed", "inconclusive")

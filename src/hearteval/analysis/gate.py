@@ -5,7 +5,7 @@ Judges alone: people are never asked for a gate. A judgment that was asked again
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,8 +17,9 @@ from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.gate import GateResult, GateRule
 
 HALF: Final = 0.5
-BY_POSITION: Final = 0.5
-"""Share of pairs judged by position from which the answers are doubted."""
+BY_POSITION: Final = 0.75
+"""Share of pairs judged by position above which nothing is called equivalent; of a coin it is .5.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class GateScores:
 
     @property
     def is_by_position(self) -> bool:
-        """Whether the judges went by position more often than not."""
+        """Whether the judges went by position so often that they hardly compared."""
         return self.n_by_position > BY_POSITION * self.n_both_orders
 
 
@@ -110,6 +111,20 @@ def score_items(
         n_both_orders=n_both,
         n_by_position=n_by_position,
     )
+
+
+def doubt_equivalence(result: GateResult) -> GateResult:
+    """Return a result in which nothing is equivalent: of judges that went by position.
+
+    Each of their pairs comes to one half, whatever the replies are, so that enough of them would
+    look equivalent.
+    """
+    tests = tuple(
+        replace(one, verdict="inconclusive") if one.verdict == "equivalent" else one
+        for one in result.tests
+    )
+    is_open = result.outcome == "passed" and tests != result.tests
+    return replace(result, tests=tests, outcome="inconclusive" if is_open else result.outcome)
 
 
 def _identical(data: StudyData, *systems: System) -> set[str]:

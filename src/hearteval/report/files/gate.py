@@ -161,7 +161,7 @@ def _basis(gate: Gate) -> str:
 def _settling(gate: Gate) -> str:
     """Say how many more dialogues would settle what is open."""
     result = gate.result
-    if result.outcome == "passed" or all(t.verdict != "inconclusive" for t in result.tests):
+    if gate.scores.is_by_position or all(t.verdict != "inconclusive" for t in result.tests):
         return ""
     if result.n_more is None:
         least = whole_percent(gate.rule.least_coverage)
@@ -190,7 +190,7 @@ def _warnings(gate: Gate) -> list[str]:
     if scores.is_by_position:
         said.append(
             f"Doubtful: in {scores.n_by_position} of {scores.n_both_orders} pairs a judge chose by"
-            " place, not by text. Such answers cancel out, so that all looks equivalent."
+            " place, not by text. That makes anything look equivalent, so nothing is called so."
         )
     return said
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hearteval.analysis.gate import Gate, GateScores, score_items
+from hearteval.analysis.gate import Gate, GateScores, doubt_equivalence, score_items
 from hearteval.config import StudySettings, SystemSettings, load_study
 from hearteval.config.model_settings import ImportedModel, guess_meant
 from hearteval.domain import Completion, Item, Study, System
@@ -292,14 +292,16 @@ def _known(second: StudySettings, settings: StudySettings, store: Store | None =
         return NOTHING_DONE
     answered: dict[str, frozenset[str]] = {}
     judgments: Mapping[str, int] = {}
+    used = dict(NOTHING_DONE.used)
     for one in (second, settings):
         study = store.latest_study(study_id(one))
         if study is not None:
             done = what_is_done(store, study)
             judgments = done.judgments if one is settings else {}
+            used |= done.used
             for id_, found in done.completions.items():
                 answered[id_] = answered.get(id_, frozenset()) | found
-    return Done(completions=answered, judgments=judgments)
+    return Done(completions=answered, judgments=judgments, used=used)
 
 
 def _plan_words(
@@ -409,7 +411,7 @@ def _gate(
         axis_names=settings.judging.form.axis_names,
         rule=rule,
         scores=scores,
-        result=result,
+        result=doubt_equivalence(result) if scores.is_by_position else result,
         is_simulated=settings.is_simulated,
     )
 
