@@ -213,8 +213,8 @@ def _table(gate: Gate) -> Table:
 def _caption(gate: Gate) -> str:
     margin = _margin(gate)
     return (
-        f"Points: how often {_names(gate)[0]} is preferred, less 50 %. Worse and better: all tests"
-        f" counted together (Holm). Equivalent: within {margin} points either way."
+        f"Points: how often {_names(gate)[0]} is preferred, less 50{NO_BREAK_SPACE}%. Worse and better:"
+        f" all tests counted together (Holm). Equivalent: within {margin} points either way."
     )
 
 
