@@ -21,16 +21,16 @@ def server() -> Iterator[PayingServer]:
         yield made
 
 
-def write(folder: Path, name: str, server: PayingServer, **price: object) -> Path:
+def write(
+    folder: Path, name: str, server: PayingServer, *, n_items: int = 12, price: object = FREE
+) -> Path:
     """A study of one model, called mine and answering with the study's name, and a baseline."""
     path = folder / f"{name}.toml"
-    ours = served(
-        "system", "mine", name, server.url, "ours", mine=True, **(price or {"price": FREE})
-    )
+    ours = served("system", "mine", name, server.url, "ours", mine=True, price=price)
     judge = served("judge", "judge", "judge", server.url, "other", price=FREE)
     path.write_text(
         study_text(
-            name, ours, presets("generic"), judge, items=(12, 0), judging={"judges": ["judge"]}
+            name, ours, presets("generic"), judge, items=(n_items, 0), judging={"judges": ["judge"]}
         )
     )
     return path
@@ -98,11 +98,25 @@ def test_a_judge_that_goes_by_place_leaves_it_open_and_is_named(
 
 
 def test_a_look_that_decides_saves_the_rest(
-    heart: Heart, two: tuple[Path, Path], server: PayingServer
+    heart: Heart, tmp_path: Path, server: PayingServer
 ) -> None:
-    done = heart("gate", *two, "--looks", 2, "--margin", "0.1", "--json")
+    """The candidate loses about one dialogue in ten, whichever stands first: 24 decide it."""
 
-    assert (done.json["look"], done.json["n_items"], done.json["n_planned"]) == (2, 12, 12)
+    def winner(prompt: str) -> str:
+        is_new_first = prompt.find("NEW") < prompt.find("OLD")
+        return "A" if is_new_first == (prompt.count("e") % 10 > 0) else "B"
+
+    server.reply_of = lambda told: "I hear you, says OLD."
+    old, new = (write(tmp_path, name, server, n_items=48) for name in ("old", "new"))
+    assert heart("complete", old).code == 0
+    server.reply_of, server.winner_of = (lambda told: "I hear you, says NEW."), winner
+    server.prompts.clear()
+
+    done = heart("gate", old, new, "--looks", 2, "--json")
+
+    assert (done.json["look"], done.json["n_items"], done.json["n_planned"]) == (1, 24, 48)
+    assert done.json["outcome"] == "passed"
+    assert calls_of(server) == 24 + 2 * 24 + 1
 
 
 def test_looks_never_ask_more_than_is_needed(heart: Heart, two: tuple[Path, Path]) -> None:

@@ -211,10 +211,10 @@ def _table(gate: Gate) -> Table:
 
 
 def _caption(gate: Gate) -> str:
-    margin = _margin(gate)
+    margin, name = _margin(gate), _names(gate)[0]
     return (
-        f"Points: how often {_names(gate)[0]} is preferred, less 50{NO_BREAK_SPACE}%. Worse and better:"
-        f" all tests counted together (Holm). Equivalent: within {margin} points either way."
+        f"Points: how often {name} is preferred, less 50{NO_BREAK_SPACE}%. Worse and better: all"
+        f" tests counted together (Holm). Equivalent: within {margin} points either way."
     )
 
 
