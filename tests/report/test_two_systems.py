@@ -1,6 +1,7 @@
 """A study of two systems says which is preferred, how surely, and what would settle it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from judged_study import CUE, StudyMaker, make_items, make_systems
 
@@ -10,10 +11,13 @@ from hearteval.domain import AXIS_NAMES
 from hearteval.report.answers.headline import sentence
 from hearteval.report.answers.two_systems import settling_words, share_table, shares_of_two
 from hearteval.report.page import render_page
-from hearteval.report.summary import brief_display
+from hearteval.report.summary import brief_display, next_step
+from hearteval.sections import SECTIONS
 
 
-def study(wins: Sequence[float], *, strength: int = 1, lost: int = 1) -> StudyResults:
+def study(
+    wins: Sequence[float], *, strength: int = 1, lost: int = 1, n_same: int = 0
+) -> StudyResults:
     """Return what a judge says of B and A in both orders, given the share that B wins by item."""
     a, b = make_systems("prompt-a", "prompt-b")
     made = StudyMaker(make_items(len(wins)), [a, b], [CUE])
@@ -22,7 +26,7 @@ def study(wins: Sequence[float], *, strength: int = 1, lost: int = 1) -> StudyRe
             is_first = is_b == (sides[0] is b)
             at = strength if is_b else lost
             made.judge(item, sides, "first" if is_first else "second", strength=at)
-    return analyze_study(made.data())
+    return analyze_study(replace(made.data(), n_identical=n_same), sections=SECTIONS)
 
 
 def test_the_answer_names_the_share_its_interval_who_judged_and_on_how_much() -> None:
@@ -42,6 +46,34 @@ def test_where_it_is_open_both_sides_and_the_dialogues_that_would_settle_it_are_
     assert (
         "prompt-b may be up to 13 points better or 8 worse. About 490 dialogues would settle a"
         " difference of 5 points (430 more)." in said
+    )
+
+
+def test_where_both_gave_the_same_reply_the_answer_says_so_and_counts_it_in_what_would_settle() -> (
+    None
+):
+    said = str(sentence(study([1] * 30 + [0.5] * 14 + [0] * 16, n_same=40)))
+    assert said.startswith("Where they differ, prompt-b is preferred to prompt-a: 62")
+    same = "On 40\N{NO-BREAK SPACE}more dialogues both gave the same reply, which nobody judged."
+    assert same in said
+    open_ = str(sentence(study([1] * 20 + [0.5] * 23 + [0] * 17, n_same=60)))
+    assert same.replace("40", "60") in open_
+    # As many again of every dialogue asked for: 490 x 2.
+    assert (
+        "About 490 dialogues on which they differ would settle a difference of 5 points: about 980"
+        " in all." in open_
+    )
+
+
+def test_of_replies_that_are_all_the_same_nothing_is_missing() -> None:
+    results = study([], n_same=12)
+    assert str(sentence(results)) == (
+        "prompt-a and prompt-b gave the same reply to all that they answered. So there is nothing"
+        " to judge: 12\N{NO-BREAK SPACE}pairs of replies are the same."
+    )
+    assert [one for one in results.failures if one.kind == "judge"] == []
+    assert next_step(results, "ab.toml") == (
+        "change a prompt or take another model in ab.toml, and run it again"
     )
 
 

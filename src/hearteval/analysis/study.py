@@ -208,7 +208,8 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         one = section.find(basis)
         found[section] = one and replace(one, axis_names=names)
     named, planned = adjust_planned(found, level=level)
-    failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
+    judges = () if coverage.is_all_identical else coverage.judges
+    failures = find_failures(coverage.systems, judges, fail_on_missing=fail_on_missing)
     warnings = (
         *_warnings(coverage, 0 if ratings is not None else n_foreign),
         *(notice for one in named.values() if one is not None for notice in one.notices()),

@@ -152,6 +152,8 @@ def next_step(results: StudyResults, study_file: str) -> str:
         return unfinished
     if _wants_people(results.coverage.people):
         return f"let people take part: heart serve {study_file}"
+    if results.coverage.is_all_identical:
+        return f"change a prompt or take another model in {study_file}, and run it again"
     if results.ratings is None and results.leaderboard is None:
         return f"ask for more items in {study_file}, and run it again"
     if results.judge_notice:
@@ -183,7 +185,8 @@ def _unfinished(results: StudyResults, study_file: str) -> str | None:
     outlooks = {cause.outlook for cause in causes if cause.reason != NOT_IMPORTED}
     if "may-pass" not in outlooks and useless:
         return f"take another model for {listed(useless)} in {study_file}, and run it again"
-    if "may-pass" in outlooks or (asked and not any(judge.n_judged for judge in asked)):
+    is_unjudged = bool(asked) and not any(judge.n_judged for judge in asked)
+    if "may-pass" in outlooks or (is_unjudged and not coverage.is_all_identical):
         return f"finish what is missing: heart run {study_file}"
     if "fails-again" in outlooks:
         return f"mend what keeps failing, then finish: heart run {study_file}"

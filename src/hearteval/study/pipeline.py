@@ -89,7 +89,8 @@ WARM_UP = "The first call of each model in a run warms it up and is left out."
 
 def failed_judges(session: Session, study: Study) -> tuple[Failure, ...]:
     """Return the judges of a study that failed, as its results do."""
-    judges = cover_data(read_data(session, study)).judges
+    coverage = cover_data(read_data(session, study))
+    judges = () if coverage.is_all_identical else coverage.judges
     allowed = session.settings.fail_on_missing
     return log_failures(session, find_failures((), judges, fail_on_missing=allowed))
 

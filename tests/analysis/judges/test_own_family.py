@@ -106,3 +106,5 @@ def test_judge_of_the_same_family_is_warned_of_where_it_may_judge_it() -> None:
     assert warning.kind is Kind.OWN_FAMILY
     assert warning.kind.is_serious
     assert "ours (by judge a), theirs (by judge b). Judges" in warning
+    of_one = [replace(system, family=OF_A.family) for system in data.systems]
+    assert warn_of_own_family(replace(data, systems=of_one, exclude_own_family=False)) == []

@@ -117,6 +117,11 @@ class Coverage:
     n_items_by_source: Mapping[str, int] = field(default_factory=dict)
     """Items by corpus, or by what an item file calls it."""
 
+    @property
+    def is_all_identical(self) -> bool:
+        """Whether systems gave the same reply wherever two met, so that nothing can be judged."""
+        return self.n_identical > 0 and not self.n_pairs
+
 
 def count_by_source(items: Iterable[Item]) -> dict[str, int]:
     """Count items by where they come from, the most first."""
@@ -132,7 +137,7 @@ def cover_data(data: StudyData) -> Coverage:
     coverage = cover_study(data, rows)
     if data.targets is None:
         return coverage
-    return replace(coverage, judges=cover_ratings(data), n_pairs=0)
+    return replace(coverage, judges=cover_ratings(data), n_pairs=0, n_identical=0)
 
 
 def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:

@@ -45,7 +45,12 @@ class OwnFamily:
 
 
 def warn_of_own_family(data: StudyData) -> list[Notice]:
-    """Name the ranked systems that models of their own family judged."""
+    """Name the ranked systems that models of their own family judged, beside others.
+
+    Where all are of one family, a judge of it favours none of them by that.
+    """
+    if len({system.family for system in data.ranked}) == 1:
+        return []
     pairs = [
         f"{system.name} (by {rater.name})"
         for system in data.ranked

@@ -35,10 +35,22 @@ def sentence(results: StudyResults) -> Answer:
         said = _who_leads(board)
         return said if results.mine is None else without_place(results.mine, said)
     if ratings is None:
-        return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
+        return _without_ranking(results)
     if not ratings.systems:
         return Answer("There are no scores.", "There is no rating yet.")
     return _who_scores_best(ratings)
+
+
+def _without_ranking(results: StudyResults) -> Answer:
+    coverage = results.coverage
+    if not coverage.is_all_identical:
+        return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
+    who = listed([row.system for row in coverage.systems])
+    return Answer(
+        f"{who} gave the same reply to all that they answered.",
+        f"So there is nothing to judge: {plural(coverage.n_identical, 'pair')} of replies are the"
+        " same.",
+    )
 
 
 def _who_leads(board: Leaderboard) -> Answer:

@@ -42,18 +42,32 @@ def answer_of_two(results: StudyResults, shares: Shares) -> Answer:
     assert pair.other is not None, "a pair has another system"
     one, other = shortened_names((pair.system, pair.other), MAX_NAME)
     where = f"by {_raters(results)} on {plural(pair.n_items, 'dialogue')}"
+    same = results.coverage.n_identical
     board = results.leaderboard
     warning = narrowing(board.warnings if board else ())
     said = f"{percent_words(pair.value)} of comparisons ({interval_words(pair, shares.level)})"
     if is_settled(pair, shares.level):
         lead = f"{one} is preferred to {other}: {said}, {where}."
-        rest = [_other_order(results, pair)]
+        if same:
+            lead = f"Where they differ, {lead}"
+        rest = [_same_words(same), _other_order(results, pair)]
     else:
         lead = f"Open: {one} is preferred to {other} in {said}, {where}."
         if whole_percent(pair.value) == "50":
             lead = f"Open: neither {one} nor {other} is preferred: {said} each, {where}."
-        rest = [_possible(pair, one), settling_words(shares.settling, pair)]
+        rest = [
+            _same_words(same),
+            _possible(pair, one),
+            settling_words(shares.settling, pair, same),
+        ]
     return Answer(lead, " ".join(filter(None, (*rest, TOO_NARROW if warning else ""))), warning)
+
+
+def _same_words(n: int) -> str:
+    """Say of how many dialogues both replies are the same, so that nobody was asked."""
+    if not n:
+        return ""
+    return f"On {plural(n, 'more dialogue')} both gave the same reply, which nobody judged."
 
 
 def is_settled(share: Share, level: float) -> bool:
@@ -83,8 +97,11 @@ def p_words(p: float) -> str:
     return f"p{NO_BREAK_SPACE}{written}".replace(" ", NO_BREAK_SPACE)
 
 
-def settling_words(settling: Settling | None, pair: Share) -> str:
-    """Say what would settle a difference of five points; nothing where nothing varies."""
+def settling_words(settling: Settling | None, pair: Share, n_same: int = 0) -> str:
+    """Say what would settle a difference of five points; nothing where nothing varies.
+
+    On `n_same` dialogues more the replies are the same, and of further ones as many will be.
+    """
     if settling is None:
         return ""
     if settling.n_items is None:
@@ -93,6 +110,12 @@ def settling_words(settling: Settling | None, pair: Share) -> str:
     about, more = _round(settling.n_items), settling.n_items - pair.n_items
     if more <= 0:
         return "A difference of 5 points would show."
+    if n_same:
+        in_all = _round(round(settling.n_items * (1 + n_same / pair.n_items)))
+        return (
+            f"About {count(about)} dialogues on which they differ would settle a difference of 5"
+            f" points: about {count(in_all)} in all."
+        )
     return (
         f"About {count(about)} dialogues would settle a difference of 5 points"
         f" ({count(_round(more))} more)."
