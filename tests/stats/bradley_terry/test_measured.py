@@ -104,6 +104,25 @@ def test_few_items_leave_no_direction_without_error() -> None:
     assert sizes[1] > 0.02 * sizes[-1]
 
 
+def test_judge_who_votes_as_people_do_errs_as_they_do_on_items_however_few() -> None:
+    few = replace(DESIGN, n_items=3, pairs_per_item=6, raters_per_pair=12)
+    votes = simulate_comparisons(POPULATION, few, np.random.default_rng(4))
+
+    found = measure(votes, [votes], vary=over_items, level=0.95)
+
+    of_judge = found.errors[4:, 4:]
+    assert np.diag(of_judge).min() > 0.01
+    np.testing.assert_allclose(found.errors[:4, 4:], of_judge, atol=1e-12)
+
+
+def test_votes_that_all_tie_err_nowhere() -> None:
+    tied = made_comparisons([0, 1, 2], [1, 2, 0], 0.5, item=[0, 1, 2])
+
+    found = measure(tied, [tied], vary=over_items, level=0.95)
+
+    np.testing.assert_array_equal(found.errors, 0)
+
+
 def test_groups_that_votes_do_not_connect_are_fitted_alone() -> None:
     left, right = [0, 1, 0, 2, 3, 2, 0], [1, 0, 1, 3, 2, 3, 4]
     votes = made_comparisons(left, right, item=np.arange(7))

@@ -117,22 +117,31 @@ def _errors_over_items(placed: Sequence[_Placed]) -> FloatArray:
     """Return the covariance of all strengths over items.
 
     The fewer items to a system, the more directions it has in which nothing seems to err: for that
-    share correlations are those of independent votes. Variances stay.
+    share correlations are those of independent votes, and of people with a judge, or of two judges,
+    those of all systems together. Variances stay.
     """
     n = len(placed[0].theta)
     of_items = [_over_items(one) for one in placed]
     share = min(1.0, n / min(len(items) for items, _ in of_items))
+    roots = [_root(moved, one.bread) for one, (_, moved) in zip(placed, of_items, strict=True)]
     errors = np.zeros((len(placed) * n, len(placed) * n))
     for i, (items, moved) in enumerate(of_items):
         here = slice(i * n, (i + 1) * n)
         for j, (others, also) in enumerate(of_items):
             _, rows, their_rows = np.intersect1d(items, others, return_indices=True)
-            shared = moved[rows].T @ also[their_rows]
-            errors[here, j * n : (j + 1) * n] = (1 - share) * shared
-        bread = placed[i].bread
-        unit = np.sqrt((moved**2).sum(axis=0) / np.maximum(np.diag(bread), TINY))
-        errors[here, here] += share * unit[:, None] * bread * unit
+            ours, theirs = moved[rows], also[their_rows]
+            size = math.sqrt((moved**2).sum() * (also**2).sum())
+            alike = (ours * theirs).sum() / max(size, TINY)
+            independent = alike * roots[i] @ roots[j].T
+            errors[here, j * n : (j + 1) * n] = (1 - share) * ours.T @ theirs + share * independent
     return errors
+
+
+def _root(moved: FloatArray, bread: FloatArray) -> FloatArray:
+    """Return R, R R' the covariance of independent votes with variances as items give them."""
+    size, turn = np.linalg.eigh(bread)
+    unit = np.sqrt((moved**2).sum(axis=0) / np.maximum(np.diag(bread), TINY))
+    return np.asarray(unit[:, None] * turn * np.sqrt(np.maximum(size, 0.0)) @ turn.T)
 
 
 def _over_items(placed: _Placed) -> tuple[IntArray, FloatArray]:
