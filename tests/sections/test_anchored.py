@@ -82,3 +82,24 @@ def test_study_without_people_says_nothing_of_it(data: StudyData) -> None:
     only_judges = replace(data, judgments=[row for row in data.judgments if row.rater_id in judges])
 
     assert analyze_study(only_judges, sections=[Anchored]).found(Anchored) is None
+
+
+def test_few_people_are_said_not_to_speak_for_others(results: StudyResults) -> None:
+    few = with_found(results, interval_used="item-sandwich")
+
+    assert "Too few people voted" in few.parameters()
+    assert "Too few people voted" not in with_found(results).parameters()
+
+
+def test_people_who_only_tie_are_told_why_there_is_no_ranking(data: StudyData) -> None:
+    judges = {rater.id for rater in data.raters if rater.kind == "llm"}
+    tied = [
+        row if row.rater_id in judges else row._replace(choice="tie", strength=None)
+        for row in data.judgments
+    ]
+
+    found = analyze_study(replace(data, judgments=tied), sections=[Anchored]).found(Anchored)
+
+    assert found is not None
+    assert found.reason is not None
+    assert "all are alike" in found.reason

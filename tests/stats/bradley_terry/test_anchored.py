@@ -324,7 +324,7 @@ def test_judges_that_rank_alike_are_refused() -> None:
     found = drawn(9, 13)
     twice = measured(found.people, np.tile(found.judges, 2), 0.2)
 
-    with pytest.raises(NotIdentifiedError, match="too much alike"):
+    with pytest.raises(NotIdentifiedError, match="too much like another"):
         anchor(twice, MODELS, level=0.95)
 
 
@@ -333,6 +333,17 @@ def test_people_who_compared_nothing_are_refused() -> None:
 
     with pytest.raises(NotIdentifiedError, match="not 0"):
         anchor(found, MODELS, level=0.95)
+
+
+def test_votes_that_tell_no_system_from_another_are_refused_or_leave_all_open() -> None:
+    even = measured(np.zeros(9), drawn(9, 16).judges, 0.2)
+
+    result = anchor(even, MODELS, level=0.95)
+
+    np.testing.assert_allclose(result.theta.estimate, 0, atol=1e-9)
+    assert result.tau.high[0] > 0.05
+    with pytest.raises(NotIdentifiedError, match="all are alike"):
+        anchor(replace(even, errors=np.zeros_like(even.errors)), MODELS, level=0.95)
 
 
 def covered(off: float) -> dict[float, tuple[float, float, float]]:

@@ -6,6 +6,7 @@ shrinkage does not pass for what judges bring. What cannot be told is missing, w
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Final
 
 import numpy as np
@@ -117,7 +118,7 @@ def rank_anchored(
         tau_low=tau_low,
         tau_high=tau_high,
         slopes=dict(zip(judges, found.slopes.estimate.tolist(), strict=True)),
-        kinds=dict(zip(kinds, offsets, strict=False)),
+        kinds=dict(zip_longest(kinds, offsets)),
         systems=tuple(sorted(rows, key=lambda row: (row.elo is None, -(row.elo or 0), row.system))),
         interval_used=used,
         level=level,

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from hearteval.analysis.ranking.anchored import AnchoredRanking, rank_anchored
 from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
+from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.warnings import JUDGMENTS
 from hearteval.analysis.section import Basis, Chapter, Section
 from hearteval.report.text import NO_VALUE, interval, listed, whole, whole_percent
@@ -85,7 +86,12 @@ class Anchored(Section[AnchoredRanking]):
             f"{kind} {elo:+.0f}" for kind, elo in found.kinds.items() if elo is not None and elo
         ]
         moved = f" Beyond that people place by kind, in Elo: {', '.join(kinds)}." if kinds else ""
+        given = (
+            ""
+            if found.interval_used in OVER_RATERS
+            else " Too few people voted to allow for others, who may place systems otherwise."
+        )
         return (
             f"100 Elo between two systems by judges are {100 * slope:.0f} by people. How far"
-            f" judges miss is open: {interval(found.tau_low, found.tau_high)} Elo.{moved}"
+            f" judges miss is open: {interval(found.tau_low, found.tau_high)} Elo.{moved}{given}"
         )

@@ -152,13 +152,19 @@ def _design(measured: Measured, kind: IntArray) -> _Design:
     back, lost = turned[:rank].T, turned[rank:].T
     if not _is_estimable(lost[:n_judges]).all():
         raise NotIdentifiedError(
-            "judges rank too much alike to tell a slope for each: take their votes as one judge's"
+            "a judge tells no system from another, or ranks too much like another judge: take votes of"
+            " several judges as one's"
         )
     observed = contrasts @ measured.people
     if len(observed) - rank < MIN_LEFT:
         raise NotIdentifiedError(
             f"people's votes tell {len(observed)} differences of systems; judges and kinds take up"
             f" {rank} of them, and how far judges miss takes {MIN_LEFT} more"
+        )
+    scale = _residual_sd(contrasts @ full, observed)
+    if scale < MIN_SE and np.diag(measured.errors)[:n].max() < MIN_SE**2:
+        raise NotIdentifiedError(
+            "people's votes tell no system from another, nor how far they err: all are alike"
         )
     one = np.argmax(is_both & np.equal(kind, first))
     return _Design(
@@ -171,7 +177,7 @@ def _design(measured: Measured, kind: IntArray) -> _Design:
         kinds=kinds,
         first=first,
         is_offset_known=_is_estimable(lost[n_judges : n_judges + len(kinds)]),
-        scale=_residual_sd(contrasts @ full, observed),
+        scale=scale,
         apart=_residual_sd(contrasts @ full[:, n_judges:], observed),
     )
 
@@ -246,10 +252,11 @@ def _fit(design: _Design, errors: _Errors) -> _Fit:
     its restricted likelihood (Patterson and Thompson 1971), beta is by generalised least squares,
     and a has mean cov(a, A r) W^-1 A r.
     """
-    u = (np.arange(N_GRID) + 0.5) / N_GRID
-    tau = design.scale * u / (1 - u)
-    tau2 = tau**2
     size, turn = np.linalg.eigh(design.contrasts @ errors.of_r @ design.contrasts.T)
+    scale = design.scale if design.scale > MIN_SE else math.sqrt(size.mean())
+    u = (np.arange(N_GRID) + 0.5) / N_GRID
+    tau = scale * u / (1 - u)
+    tau2 = tau**2
     place = design.contrasts.T @ turn  # rows are systems, columns the directions of W
     y, x = turn.T @ design.observed, place.T @ design.columns
     precision = 1 / (np.maximum(size, 0.0)[:, None] + tau2)
