@@ -152,7 +152,7 @@ def _design(measured: Measured, kind: IntArray) -> _Design:
     back, lost = turned[:rank].T, turned[rank:].T
     if not _is_estimable(lost[:n_judges]).all():
         raise NotIdentifiedError(
-            "a judge tells no system from another, or ranks too much like another judge: take votes of"
+            "a judge tells no system from another, or ranks too much like another: take votes of"
             " several judges as one's"
         )
     observed = contrasts @ measured.people
