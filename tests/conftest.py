@@ -35,10 +35,14 @@ sys.dont_write_bytecode = False
 # In so wide a terminal no sentence is folded; tables have 80 columns in it as in any wide one.
 os.environ["COLUMNS"] = "1000"
 SLOWEST = (
-    "test_killed.py",
-    "test_people_in_browsers.py",
     "test_every_page.py",
+    "test_people_in_browsers.py",
+    "test_sessions_in_a_browser.py",
+    "test_one_budget.py",
+    "test_every_value.py",
+    "test_killed.py",
     "test_models_in_a_study.py",
+    "test_figure_files.py",
     "test_bad_disks.py",
     "test_documentation.py",
     "test_any_output.py",

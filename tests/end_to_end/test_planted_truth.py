@@ -11,16 +11,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted_studies import NOTHING, PLANTED, Figure, analyzed, figures, planted, scored
+from planted_studies import (
+    NOTHING,
+    PLANTED,
+    Figure,
+    Limits,
+    analyzed,
+    figures,
+    planted,
+    scored,
+)
 
 import hearteval as he
+from hearteval.analysis.study import StudyResults
 from hearteval.cli.main import run_command_line
 from hearteval.config import load_study
 from hearteval.study import Quiet
 from hearteval.study.results import analyze
 from hearteval.study.session import open_stored
 
-N_STUDIES = 8
+N_STUDIES, N_NULL = 8, 14
 FOUND = {
     "position: judge-a": 0.7,
     "own family: judge-c": 0.6,
@@ -31,11 +41,10 @@ FOUND = {
 """Least share of studies in which a planted effect is found; over 400: .99, .98, .61, .61, .56."""
 
 
-def of_many(plan: object) -> Mapping[str, Sequence[Figure]]:
-    world, limit = planted(plan)  # type: ignore[arg-type]
+def of_many(studies: Sequence[StudyResults], limit: Limits) -> Mapping[str, Sequence[Figure]]:
     found: defaultdict[str, list[Figure]] = defaultdict(list)
-    for seed in range(1, N_STUDIES + 1):
-        for figure in figures(analyzed(world, seed), limit):
+    for study in studies:
+        for figure in figures(study, limit):
             if figure.low is not None and figure.high is not None:
                 found[figure.name].append(figure)
     return found
@@ -43,12 +52,23 @@ def of_many(plan: object) -> Mapping[str, Sequence[Figure]]:
 
 @pytest.fixture(scope="module")
 def with_effects() -> Mapping[str, Sequence[Figure]]:
-    return of_many(PLANTED)
+    world, limit = planted(PLANTED)
+    return of_many([analyzed(world, seed) for seed in range(1, N_STUDIES + 1)], limit)
 
 
 @pytest.fixture(scope="module")
-def without_effects() -> Mapping[str, Sequence[Figure]]:
-    return of_many(NOTHING)
+def nothing() -> tuple[Sequence[StudyResults], Limits]:
+    """Studies in which there is nothing to find, and what their figures tend to."""
+    world, limit = planted(NOTHING)
+    return [analyzed(world, seed) for seed in range(1, N_NULL + 1)], limit
+
+
+@pytest.fixture(scope="module")
+def without_effects(
+    nothing: tuple[Sequence[StudyResults], Limits],
+) -> Mapping[str, Sequence[Figure]]:
+    studies, limit = nothing
+    return of_many(studies[:N_STUDIES], limit)
 
 
 KINDS = (
@@ -96,6 +116,16 @@ def test_what_is_not_planted_is_found_as_often_as_chance_says(
     assert {abs(one.limit) < 0.001 for one in nulls} == {True}
     assert len(nulls) >= 9 * N_STUDIES
     assert np.mean([one.finds for one in nulls]) <= 0.12
+
+
+def test_studies_without_any_effect_seldom_assert_anything(
+    nothing: tuple[Sequence[StudyResults], Limits],
+) -> None:
+    planned = [study.planned for study in nothing[0]]
+    n_by_p = sum(any(one.p <= 0.05 for one in found) for found in planned)
+    n_by_q = sum(any(one.is_asserted for one in found) for found in planned)
+    assert n_by_q <= 4  # 0.6 expected, 0.7 allowed; more than 4 have a chance of .04 %
+    assert n_by_p > n_by_q
 
 
 def test_a_rater_who_answers_at_random_tells_no_systems_apart(tmp_path: Path) -> None:

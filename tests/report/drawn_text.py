@@ -77,24 +77,24 @@ def shown_texts(canvas: Any) -> list[tuple[Any, Any]]:
     ]
 
 
-def cut_off(canvas: Any) -> list[str]:
-    """Return the texts that do not lie within their figure."""
+def misplaced(canvas: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the texts that do not lie within their figure, and those that lie upon each other.
+
+    Of those upon each other the ones aslant are left out: they have no box.
+    """
     width, height = canvas.bbox.size
-    return [
+    texts = shown_texts(canvas)
+    beyond = [
         text.get_text()
-        for text, box in shown_texts(canvas)
+        for text, box in texts
         if box.x0 < -SLACK or box.y0 < -SLACK or box.x1 > width + SLACK or box.y1 > height + SLACK
     ]
-
-
-def overlapping(canvas: Any) -> list[tuple[str, str]]:
-    """Return the texts that lie upon each other; those that stand aslant have no box."""
     boxes = [
         (text.get_text(), *box.shrunk(0.9, 0.7).extents)
-        for text, box in shown_texts(canvas)
+        for text, box in texts
         if not text.get_rotation() % 90
     ]
-    return [
+    return beyond, [
         (one, other)
         for (one, x0, y0, x1, y1), (other, left, low, right, high) in combinations(boxes, 2)
         if x0 < right and left < x1 and y0 < high and low < y1

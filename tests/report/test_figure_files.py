@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from drawn_text import cut_off, overlapping, with_long_names
+from drawn_text import misplaced, with_long_names
 from invented_results import invented_results, rename_system
 from people_study import simulated_study
 from PIL import Image
@@ -95,7 +95,7 @@ def test_no_word_of_a_figure_is_cut_off_or_upon_another(*, is_long: bool) -> Non
                 with MATPLOTLIB.rc_context(SETTINGS):
                     canvas = lay_out(named, figure, width)
                     where = f"{figure.name}-{width_name}"
-                    assert (where, cut_off(canvas), overlapping(canvas)) == (where, [], [])
+                    assert (where, *misplaced(canvas)) == (where, [], [])
     of_sections = (figure for section in SECTIONS for figure in section.FIGURES)
     assert drawn >= {figure.name for figure in (*files.FIGURES, *of_sections)} - {
         *("factors", "micro-skills", "micro-skills-of-models-and-people"),
