@@ -80,7 +80,7 @@ def serving(*answers: Answer) -> Iterator[ScriptedServer]:
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
     try:
-        assert begun.wait(10)
+        assert begun.wait(60)
         yield found[0]
     finally:
         over.set()
