@@ -188,7 +188,7 @@ def test_items_that_chance_alone_sets_apart_are_not_listed(results: StudyResults
     said = text_of(section(render_page(by_chance), "items"))
     assert said == (
         "The most demanding items No item is shown to be more demanding than another: how far"
-        " apart the systems are differs between the 24 items by no more than chance. Exploratory."
+        " apart the systems are differs between the 24 items by no more than chance."
     )
     assert "<svg" not in section(render_page(by_chance), "items")
     assert "items" not in all_tables(by_chance)

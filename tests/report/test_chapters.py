@@ -25,7 +25,7 @@ SEEN_WORDS = """() => {
   return n;
 }"""
 HIDDEN = """() => [...document.querySelectorAll("main table, main dl, main p")]
-  .filter((one) => !one.closest(".standings details") && !one.checkVisibility())
+  .filter((one) => !one.closest(".standings details, .steps") && !one.checkVisibility())
   .map((one) => one.outerHTML.slice(0, 80))"""
 HEIGHT = "() => document.documentElement.scrollHeight"
 FIRST_ROW = "() => document.querySelector('.standings tbody tr').getBoundingClientRect().top"
