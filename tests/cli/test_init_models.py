@@ -113,6 +113,35 @@ def test_a_judge_of_the_models_own_line_may_compare_its_prompts(
     load_study(path)
 
 
+def test_each_of_several_models_and_judges_stands_in_the_study(
+    heart: Heart, tmp_path: Path
+) -> None:
+    models = ("--model", "our-model", "--model", "other-model")
+    judges = ("--judge", "judge-model", "--judge", "gpt", "--judge", "our-model")
+    where = (*models, *judges, "--base-url", "http://127.0.0.1:9/v1")
+    said = " ".join(heart("init", tmp_path / "two", *where).out.split())
+    at = "at http://127.0.0.1:9/v1"
+    assert f"models: our-model {at}, other-model {at}; judges: judge-model {at}, gpt, our" in said
+    settings = load_study(tmp_path / "two" / "two.toml")
+    named = [(one.name, one.is_mine) for one in settings.systems if one.model]
+    assert named == [("our-model", True), ("other-model", False)]
+    families = {one.name: one.family for one in settings.judging.judges}
+    assert families == {"judge-model": "other", "gpt": "gpt", "our-model": "mine"}
+
+
+def test_a_refusal_offers_a_command_with_every_model(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("Anna: hello\n", encoding="utf-8")
+    where = ("--model", "m", "--model", "n", "--base-url", "http://h/v1", "--items", items)
+    said = heart("init", tmp_path / "mine", *where).err
+    assert "--model m --model n --base-url http://h/v1 --items" in said
+
+
+def test_the_offline_judge_is_said_to_measure_nothing(heart: Heart, tmp_path: Path) -> None:
+    said = " ".join(heart("init", tmp_path / "one", "--model", "gpt-5").out.split())
+    assert "judge: cue, which measures nothing: name a model with --judge" in said
+
+
 def test_a_judge_that_is_almost_a_known_one_is_asked_about(heart: Heart, tmp_path: Path) -> None:
     where = ("--model", "m", "--base-url", "http://h/v1", "--judge", "gtp")
     said = heart("init", tmp_path / "mine", *where).out
@@ -133,6 +162,9 @@ def test_a_judge_that_is_almost_a_known_one_is_asked_about(heart: Heart, tmp_pat
         (("--compare",), "--compare says something of a model: name it with --model."),
         (("--model", "m", "--base-url", "localhost:80"), "expected an address such as"),
         (("--model", "gpt-5", "--judge", "nobody"), "--judge nobody"),
+        (("--compare", "--model", "gpt-5", "--model", "gpt-4o"), "give --model once."),
+        (("--model", "gpt-5", "--model", "gpt-5"), "--model gpt-5 is given twice; give it once."),
+        (("--base-url", "http://h/v1", "--base-url", "http://g/v1"), "--base-url is given twice"),
     ],
 )
 def test_what_is_missing_is_said_and_nothing_is_made(

@@ -2,16 +2,17 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hearteval.cli.console import emit_json, say
-from hearteval.cli.options import json_option, names_options, study_name
+from hearteval.cli.options import OnceCommand, json_option, names_options, study_name
 from hearteval.errors import SettingsError, StoppedError
 from hearteval.study import quoted, write_whole
 
@@ -27,20 +28,25 @@ PRESETS = {
 }
 
 
-@click.command("init")
+@click.command("init", cls=OnceCommand)
 @click.argument(
     "folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False)
 )
 @click.option(
     "--model",
+    "models",
+    multiple=True,
     metavar="MODEL",
-    help="A preset of `heart systems`, or a model's name at --base-url.",
+    help="A preset of `heart systems`, or a model's name at --base-url (repeatable: the answer"
+    " leads with the first).",
 )
 @click.option("--base-url", metavar="URL", help="Where the model is: http://HOST/v1.")
 @click.option(
     "--judge",
+    "judges",
+    multiple=True,
     metavar="JUDGE",
-    help="A judge of `heart judges list`, a preset, or a model's name at --base-url.",
+    help="A judge of `heart judges list`, a preset, or a model's name at --base-url (repeatable).",
 )
 @click.option(
     "--compare",
@@ -67,9 +73,9 @@ PRESETS = {
 def command(
     folder: Path | None,
     *,
-    model: str | None,
+    models: tuple[str, ...],
     base_url: str | None,
-    judge: str | None,
+    judges: tuple[str, ...],
     is_comparison: bool,
     preset: str,
     items_file: Path | None,
@@ -86,14 +92,14 @@ def command(
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     if folder is None:
         try:
-            folder, model, base_url, judge = _ask(model, base_url, judge)
+            folder, models, base_url, judges = _ask(models, base_url, judges)
         except click.Abort:
             raise StoppedError("stopped; nothing was written") from None
     _require_together(
-        model,
+        models,
         items_file,
         base_url=base_url,
-        judge=judge,
+        judges=judges,
         is_comparison=is_comparison,
         preset=preset,
         has_names=bool(names.as_keys()),
@@ -109,10 +115,10 @@ def command(
         from hearteval.study.items.files import name_own_items
 
         text, read = name_own_items(text, items_file, folder, names)
-    if model is not None:
+    if models:
         from hearteval.config.first_models import FirstModels, add_models, who_answers
 
-        first = FirstModels(model, base_url, judge, is_comparison)
+        first = FirstModels(models, base_url, judges, is_comparison)
         text, prompts = add_models(text, first)
         asked = who_answers(first, text)
     # A prompt that is there already is somebody's work.
@@ -169,12 +175,18 @@ def _say_made(
         say(f"then: heart {then} {quoted(path)}")
 
 
-def _require_together(model: str | None, items_file: Path | None, **given: object) -> None:
-    """Refuse options without what they go with."""
-    with_model = {"base_url": "--base-url", "judge": "--judge", "is_comparison": "--compare"}
+def _require_together(models: tuple[str, ...], items_file: Path | None, **given: Any) -> None:
+    """Refuse options without what they go with, and models that cannot go together."""
+    with_model = {"base_url": "--base-url", "judges": "--judge", "is_comparison": "--compare"}
     lone = [option for name, option in with_model.items() if given[name]]
-    if model is None and lone:
+    if not models and lone:
         raise click.UsageError(f"{lone[0]} says something of a model: name it with --model.")
+    for option, named in (("--model", models), ("--judge", given["judges"])):
+        for one, n in Counter(named).items():
+            if n > 1:
+                raise click.UsageError(f"{option} {one} is given twice; give it once.")
+    if given["is_comparison"] and len(models) > 1:
+        raise click.UsageError("--compare asks one model with two prompts: give --model once.")
     if given["is_comparison"] and given["preset"] != "starter":
         raise click.UsageError("--compare takes the starter items, or yours with --items.")
     if items_file is not None and given["preset"] == "esconv":
@@ -184,16 +196,19 @@ def _require_together(model: str | None, items_file: Path | None, **given: objec
 
 
 def _ask(
-    model: str | None, base_url: str | None, judge: str | None
-) -> tuple[Path, str | None, str | None, str | None]:
+    models: tuple[str, ...], base_url: str | None, judges: tuple[str, ...]
+) -> tuple[Path, tuple[str, ...], str | None, tuple[str, ...]]:
     """Ask for what a first study needs, as far as it was not given."""
     if not sys.stdin.isatty():
         raise click.UsageError("Missing argument 'DIR'.")
     folder = click.prompt("Folder of the study", default="my-study")
-    model = model or click.prompt("Model (empty for none)", default="", show_default=False) or None
-    if model is not None:
+    models = models or _asked("Model (empty for none)")
+    if models:
         words = "Its address (empty for a preset of `heart systems`)"
-        base_url = base_url or click.prompt(words, default="", show_default=False) or None
-        words = "Judge (empty for the offline one, which measures nothing)"
-        judge = judge or click.prompt(words, default="", show_default=False) or None
-    return Path(folder), model, base_url, judge
+        base_url = base_url or next(iter(_asked(words)), None)
+        judges = judges or _asked("Judge (empty for the offline one, which measures nothing)")
+    return Path(folder), models, base_url, judges
+
+
+def _asked(words: str) -> tuple[str, ...]:
+    return tuple(filter(None, [click.prompt(words, default="", show_default=False)]))

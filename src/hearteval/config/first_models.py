@@ -1,4 +1,4 @@
-"""The models of a first study file: what `heart init` writes of a model and a judge by their names.
+"""The models of a first study file: what `heart init` writes of models and judges by their names.
 
 Whatever can be known from a name and an address is written out; what cannot, such as a price that
 no list has, stands as a comment where it belongs.
@@ -7,7 +7,8 @@ no list has, stands as a comment where it belongs.
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -33,11 +34,12 @@ ADDED = " Ask one question about what happened."
 
 
 class FirstModels(NamedTuple):
-    """What somebody says of their model, their judge, and what they want to know."""
+    """What somebody says of their models, their judges, and what they want to know."""
 
-    model: str
+    models: tuple[str, ...]
+    """At least one; the answer leads with the first. Where two prompts are compared, one."""
     base_url: str | None = None
-    judge: str | None = None
+    judges: tuple[str, ...] = ()
     """None: those of the file; where two prompts are compared, the model itself."""
     is_comparison: bool = False
 
@@ -52,75 +54,93 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
         raise SettingsError(
             f'--base-url {first.base_url}: expected an address such as "http://HOST/v1"'
         )
-    place, family = _place(first.model, first, OWN_FAMILY, option="--model")
-    judge, entry, is_own = _judge(first, family) if _names_judge(first) else (None, [], False)
+    placed = {one: _place(one, first, OWN_FAMILY, option="--model") for one in first.models}
+    places = [place for place, _ in placed.values()]
+    families = {model: family for model, (_, family) in placed.items()}
+    judges = [_judge(judge, first, families) for judge in _named_judges(first)]
+    is_own = any(own for _, _, own in judges)
     if first.is_comparison:
         systems = [
-            f'[[system]]\nname = "{name}"\nprompt = "{name}.txt"\n{place}' for name in PROMPTS
+            f'[[system]]\nname = "{name}"\nprompt = "{name}.txt"\n{places[0]}' for name in PROMPTS
         ]
         brief = known_briefs()["paper"].text
         prompts = dict(zip((f"{one}.txt" for one in PROMPTS), (brief, brief + ADDED), strict=True))
     else:
-        systems, prompts = [f"[[system]]\n{place}\nmine = true"], {}
-    blocks = "\n\n".join([*systems, *entry])
+        systems, prompts = [f"[[system]]\n{place}" for place in places], {}
+        systems[0] += "\nmine = true"
+    blocks = "\n\n".join([*systems, *chain.from_iterable(entry for _, entry, _ in judges)])
     text = re.sub(r"# MODELS|# A model.*?(?=\n\n\[judging\])", lambda _: blocks, text, flags=re.S)
     said = (
         "  # of the model's own line, as both replies are; another line is better" if is_own else ""
     )
-    if judge is not None:
-        judges = f"judges = {json.dumps([judge], ensure_ascii=False)}{said}"
-        text = re.sub(r"^judges = .*", lambda _: judges, text, flags=re.M)
+    names = [name for name, _, _ in judges]
+    if names:
+        line = f"judges = {json.dumps(names, ensure_ascii=False)}{said}"
+        text = re.sub(r"^judges = .*", lambda _: line, text, flags=re.M)
     text = text.replace(
         "exclude_own_family = OWN", f"exclude_own_family = {json.dumps(not is_own)}"
     )
-    if judge not in {None, CUE_JUDGE}:
+    if {*names} - {CUE_JUDGE}:
         text = re.sub(r"#\n# The cue judge counts.*?\n\n", "\n", text, flags=re.S)
         text = text.replace(
             "six systems that need no key, and the offline cue judge",
-            "your model among systems that need no key",
+            f"your model{'s' * (len(systems) > 1)} among systems that need no key",
         )
     return text, prompts
 
 
 def who_answers(first: FirstModels, text: str) -> tuple[str, ...]:
-    """Say which model is asked and who judges in a study file.
+    """Say which models are asked and who judges in a study file.
 
     A judge's name that is almost a known one is asked about, an address without a path doubted.
     """
     judges, models = load_judge_presets(), load_model_presets()
     at = f" at {first.base_url}" if first.base_url else ""
-    asked = f"model: {first.model}{'' if first.model in models else at}; judge: "
-    if _names_judge(first):
-        judge = first.judge or first.model
+    asked = [f"{model}{'' if model in models else at}" for model in first.models]
+    judging = []
+    for judge in _named_judges(first):
         is_known = judge in judges or judge in models
-        meant = "" if is_known or first.judge is None else guess_meant(judge, tuple(judges))
-        asked += f"{judge}{'' if is_known else at}{meant}"
-    else:
-        asked += ", ".join(tomllib.loads(text)["judging"]["judges"]) or "people"
+        meant = "" if is_known or not first.judges else guess_meant(judge, tuple(judges))
+        judging.append(f"{judge}{'' if is_known else at}{meant}")
+    judging = judging or tomllib.loads(text)["judging"]["judges"] or ["people"]
+    said = f"{_counted('model', asked)}; {_counted('judge', judging)}"
+    if judging == [CUE_JUDGE]:
+        said += (
+            ", which measures nothing: name a model with --judge, or as judges in the study file"
+        )
     if first.base_url is None or not lacks_path(first.base_url):
-        return (asked,)
+        return (said,)
     v1 = f"{first.base_url.rstrip('/')}/v1"
-    return asked, f"{first.base_url} has no path: most servers answer at {v1}"
+    return said, f"{first.base_url} has no path: most servers answer at {v1}"
 
 
-def _names_judge(first: FirstModels) -> bool:
-    """Say whether there is a judge to write of; else those of the file stay."""
-    return first.judge is not None or first.is_comparison
+def _counted(what: str, named: Sequence[str]) -> str:
+    return f"{what}{'s' * (len(named) > 1)}: {', '.join(named)}"
 
 
-def _judge(first: FirstModels, family: str | None) -> tuple[str, list[str], bool]:
-    """Return the judge's name, its entry where it needs one, and whether it is of the model's line.
+def _named_judges(first: FirstModels) -> tuple[str, ...]:
+    """Return the judges to write of; where there are none, those of the file stay."""
+    return first.judges or (first.models if first.is_comparison else ())
 
-    Of two prompts of one model both replies are of its line, so that such a judge favours neither.
+
+def _judge(
+    asked: str, first: FirstModels, families: Mapping[str, str | None]
+) -> tuple[str, list[str], bool]:
+    """Return a judge's name, its entry where it needs one, and whether it may judge its own line.
+
+    `families` are those that the models were given. Of two prompts of one model both replies are of
+    its line, so that such a judge favours neither.
     """
     judges = load_judge_presets()
-    if first.judge is not None and first.judge in judges:
-        is_own = first.is_comparison and judges[first.judge].family == _family(first.model)
-        return first.judge, [], is_own
-    asked = first.judge or first.model
-    is_own = asked == first.model or (_family(asked) or "") == _family(first.model)
-    place, _ = _place(asked, first, family if is_own and family else OTHER_FAMILY, option="--judge")
-    return "my judge", [f'[[judge]]\nname = "my judge"\n{place}'], is_own and first.is_comparison
+    if first.judges and asked in judges:
+        own = [_family(model) for model in first.models] if first.is_comparison else []
+        return asked, [], judges[asked].family in own
+    line = _family(asked) or asked
+    like = next((one for one in first.models if asked == one or line == _family(one)), None)
+    place, _ = _place(asked, first, families.get(like or "") or OTHER_FAMILY, option="--judge")
+    name = asked if len(first.judges) > 1 else "my judge"
+    entry = f"[[judge]]\nname = {json.dumps(name, ensure_ascii=False)}\n{place}"
+    return name, [entry], like is not None and first.is_comparison
 
 
 def _family(model: str) -> str | None:
