@@ -168,6 +168,18 @@ def partial(theta: FloatArray, rng: np.random.Generator) -> FloatArray:
     return biased(0.1)(theta, rng) + 0.8 * (np.arange(len(theta)) < 3)
 
 
+def uneven(theta: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return what a judge sees that dislikes the last three by .5 less, as much, and .5 more."""
+    strength = biased(0.05)(theta, rng)
+    strength[-3:] += (0.5, 0.0, -0.5)
+    return strength
+
+
+def misjudged(theta: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return what a judge sees that is 1 off on the second system, as on the outlier."""
+    return biased(0.1)(theta, rng) + (np.arange(len(theta)) == 1)
+
+
 def untried() -> dict[str, Case]:
     """Return cases that the issue does not name."""
     opposite, coin = biased(0.3, slope=-1), biased(0.0, slope=0)
@@ -188,24 +200,12 @@ def untried() -> dict[str, Case]:
         "a human row alone, few votes": {"n_humans": 1, "pairs": few_on_last},
         "two human rows": {"n_humans": 2},
         "humans disliked by 2": {"n_humans": 3, "disliked": 2.0},
+        "human rows disliked by 0, .5 and 1": {"n_humans": 3, "judges": (uneven,)},
+        "two outliers": {"judges": (misjudged,), "outlier": 1.0},
         "a saturating judge": {"judges": (saturated,)},
         "a judge that sees no difference above the middle": {"judges": (blind_above,)},
         "a judge that favours 3 models by .8": {"judges": (partial,)},
         "3 people": {"n_raters": 3},
-        "as many items as systems, effects 1": {"n_items": 10, "item_sd": 1.0, "shared": 1.0},
-        "20 items, effects 1": {"n_items": 20, "item_sd": 1.0, "shared": 1.0},
-        "20 items, effects 1, bias 0": {
-            "n_items": 20,
-            "item_sd": 1.0,
-            "shared": 1.0,
-            "judges": (biased(0.0),),
-        },
-        "60 items, effects 1": {"n_items": 60, "item_sd": 1.0, "shared": 1.0},
-        "deviations t with 3 df, scale .3": {"judges": (biased(0.3, df=3),)},
-        "deviations t with 3 df, scale .1": {"judges": (biased(0.1, df=3),)},
-        "a judge of 150 votes": {"votes_of_judge": 150, "judges": (biased(0.0),)},
-        "equal systems": {"span": 0.0},
-        "outlier of 2": {"outlier": 2.0, "judges": (biased(0.1),)},
     }
     sizes = ((10, 500), (20, 1_000))
     found = {
@@ -213,6 +213,11 @@ def untried() -> dict[str, Case]:
         for name, more in odd.items()
         for n, v in sizes
     }
+    for n, items, sd in itertools.product((10, 20), (10, 20, 40), (0.0, 0.15)):
+        found[f"{items} items, effects 1, bias {sd}; {n} systems, 4,000 votes"] = Case(
+            n=n, n_votes=4_000, n_items=items, item_sd=1.0, shared=1.0, judges=(biased(sd),)
+        )
+    found["6 systems, 500 votes"] = Case(n=6, n_votes=500)
     found["3 systems"] = Case(n=3)
     found["8 systems, 3 of them human"] = Case(n=8, n_humans=3)
     return found

@@ -328,6 +328,14 @@ def test_judges_that_rank_alike_are_refused() -> None:
         anchor(twice, MODELS, level=0.95)
 
 
+def test_judge_whose_votes_are_those_of_people_is_refused() -> None:
+    found = drawn(9, 17)
+    same = measured(found.people, 1.5 * found.people[:, None], 0.2)
+
+    with pytest.raises(NotIdentifiedError, match="to the last digit"):
+        anchor(same, MODELS, level=0.95)
+
+
 def test_people_who_compared_nothing_are_refused() -> None:
     found = replace(drawn(9, 14), group=np.full(9, -1))
 

@@ -93,8 +93,8 @@ def anchor(
         doubt: `DOUBT_OF_ENDS`; 0 takes judges to be as good on every system.
 
     Raises:
-        NotIdentifiedError: Under `MIN_SYSTEMS` of one kind, or too few differences of systems for
-            so many judges and kinds, or judges that rank alike.
+        NotIdentifiedError: Under `MIN_SYSTEMS` of one kind, too few differences of systems for
+            so many judges and kinds, judges that rank alike, or one whose votes are people's.
     """
     design = _design(measured, kind)
     with one_blas_thread():
@@ -162,6 +162,12 @@ def _design(measured: Measured, kind: IntArray) -> _Design:
             f" {rank} of them, and how far judges miss takes {MIN_LEFT} more"
         )
     scale = _residual_sd(contrasts @ full, observed)
+    apart = _residual_sd(contrasts @ full[:, n_judges:], observed)
+    if scale < MIN_SE <= apart:
+        raise NotIdentifiedError(
+            "judges imply people's strengths to the last digit, as if people's votes were given as"
+            " theirs too"
+        )
     if scale < MIN_SE and np.diag(measured.errors)[:n].max() < MIN_SE**2:
         raise NotIdentifiedError(
             "people's votes tell no system from another, nor how far they err: all are alike"
@@ -178,7 +184,7 @@ def _design(measured: Measured, kind: IntArray) -> _Design:
         first=first,
         is_offset_known=_is_estimable(lost[n_judges : n_judges + len(kinds)]),
         scale=scale,
-        apart=_residual_sd(contrasts @ full[:, n_judges:], observed),
+        apart=apart,
     )
 
 
