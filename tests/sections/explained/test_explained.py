@@ -11,7 +11,7 @@ from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Rater
-from hearteval.sections.explained import Explained
+from hearteval.sections.explained import Explained, step_words
 from hearteval.sections.explained.measure import Confounders, measure_confounders
 
 NAMES = ("one", "two", "three")
@@ -81,11 +81,30 @@ def test_effects_and_ratings_are_those_of_a_logistic_regression() -> None:
 def test_shares_are_of_one_step_twice_as_much_or_shown_first() -> None:
     length, formatting, position = audit(written_study().data()).effects
 
+    assert [one.step for one in (length, formatting, position)] == [1 / 3, 1 / 3, 1]
     assert formatting.low is not None
     assert position.high is not None
     assert length.win_rate == pytest.approx(1 / (1 + np.exp(-length.beta / 3)))
     assert formatting.win_rate_low == pytest.approx(1 / (1 + np.exp(-formatting.low / 3)))
     assert position.win_rate_high == pytest.approx(1 / (1 + np.exp(-position.high)))
+
+
+def test_share_of_length_is_of_a_difference_that_was_compared() -> None:
+    draw = random.Random(4)
+    systems = make_systems(*NAMES)
+    made = StudyMaker(make_items(30), systems, [JUDGE])
+    for item in made.items:
+        for system, n in zip(systems, draw.sample((18, 20, 22), 3), strict=True):
+            made.write(system, item, "word " * n)
+        for _ in range(4):
+            first, second = draw.sample(systems, 2)
+            made.judge(item, (first, second), draw.choice(("first", "second")), rater=JUDGE)
+
+    length, _ = audit(made.data()).effects
+
+    assert length.step == pytest.approx(4 / 40)
+    assert step_words("length", length.step) == "having 22\N{NO-BREAK SPACE}% more words"
+    assert length.win_rate == pytest.approx(1 / (1 + np.exp(-length.beta * 4 / 40)))
 
 
 def test_raw_ratings_are_the_unweighted_ones_of_the_leaderboard() -> None:

@@ -114,8 +114,8 @@ def test_effect_is_read_from_its_q_and_its_interval(
 
 def test_covariates_left_out_stand_in_their_place_with_the_reason() -> None:
     left_out, (shown_first, *_) = effect_rows(audit_of(0.1, 0.2, 0.3))
-    assert left_out == ("with twice as many words", None, "all equally long")
-    assert shown_first == "shown first"
+    assert left_out == ("having more words", None, "all equally long")
+    assert shown_first == "being shown first"
 
 
 def test_ratings_stand_in_the_raw_order_with_both_ranks() -> None:
@@ -241,3 +241,25 @@ def test_where_judges_rate_pairs_explain_nothing_on_the_page() -> None:
     assert 'id="explained"' not in render_page(without)
     assert "#explained" not in render_page(without)
     assert "effects" in all_tables(without)
+
+
+def test_folded_line_doubts_what_the_judges_own_test_does_not_bear_out() -> None:
+    one = section_of(invented_results(), Explained)
+    assert "goes with winning 66.4\N{NO-BREAK SPACE}% [62.9, 69.6]" in one.line()
+    assert "own test" not in one.line().lower()
+    doubted = replace(one, unmoved=("larch-2",))
+    assert "no preference for the same reply padded with empty sentences is shown by larch-2" in (
+        doubted.line()
+    )
+
+
+def test_two_systems_are_said_to_be_hard_to_tell_from_their_lengths() -> None:
+    one = section_of(invented_results(), Explained)
+    assert "two systems" not in one.line()
+    assert "With two systems, it can hardly be told" in replace(one, n_ranked=2).line()
+
+
+def test_q_that_is_small_is_not_written_as_nought() -> None:
+    one = section_of(invented_results(), Explained)
+    tests = (EffectTest(covariate="length", p=0.00001, q=0.00004),)
+    assert "length < .001." in of_audit(one, tests=tests).tests_words()

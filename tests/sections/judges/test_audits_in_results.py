@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from invented_results import with_judges
+from invented_audits import invented_audits, judge_audit, share
+from invented_results import invented_results, section_of, with_judges
 from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judges.faults import LONGER
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice, Item, Rater, System, Turn
 from hearteval.domain.items import NO_LANGUAGE
@@ -30,6 +32,13 @@ ONE, TWO, THREE = make_systems("one", "two", "three")
 N_ITEMS = 12
 FOLLOWS: tuple[Choice, Choice] = ("first", "second")
 RESISTS: tuple[Choice, Choice] = ("second", "first")
+
+
+def test_judges_whom_padding_does_not_move_are_known() -> None:
+    moved = replace(judge_audit("moved", longer=share(0.8, 0.7, 0.9)), lean_q={LONGER: 0.001})
+    judges = section_of(invented_results(), Judges)
+    audits = invented_audits(moved, judge_audit("unmoved"))
+    assert replace(judges, found=audits).unmoved_by_length == ["unmoved"]
 
 
 def ranked_study(*raters: Rater) -> StudyMaker:

@@ -1,7 +1,7 @@
 """What else could explain the ranking: length, formatting and position, and how judges differ."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
@@ -11,26 +11,38 @@ from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.section import Basis, Records, Section
 from hearteval.domain import flat_fields
 from hearteval.report.figures import MANY, MEAN_ELO, Scale, effect_scale, scale_around
-from hearteval.report.text import listed, percent
+from hearteval.report.text import (
+    NO_BREAK_SPACE,
+    bare_percent,
+    interval,
+    listed,
+    percent,
+    q_words,
+    whole_percent,
+)
 from hearteval.sections.explained.measure import (
     Confounders,
     JudgePanel,
     compare_judges,
     measure_confounders,
 )
+from hearteval.sections.judges import Judges
 
 EFFECT_WORDS: Mapping[str, str] = {
-    "length": "with twice as many words",
-    "formatting": "with twice as much formatting",
-    "position": "shown first",
+    "length": "having {more} words",
+    "formatting": "having {more} formatting",
+    "position": "being shown first",
 }
+"""What is equal but for it: `step_words` says how much more."""
 NO_EFFECT = "no sign of an effect"
 OPEN_EFFECT = "chance may give as much, all planned contrasts counted"
 NOT_DETERMINED = "not determined: it may be large either way"
+TWICE = 1.995
+"""What would be rounded to 100 % more."""
 LARGE = 0.25
 """An interval of the win rate that reaches so far from one half on both sides says nothing."""
-MORE_OFTEN = "wins more often"
-LESS_OFTEN = "wins less often"
+MORE_OFTEN = "goes with winning"
+LESS_OFTEN = "goes with losing"
 SAME_EITHER_WAY = "the same either way, on every item"
 NO_PRECISION = "the same on every item: that is no precision"
 NO_INTERVAL = "too few items to tell"
@@ -67,7 +79,7 @@ def pair_elos(systems: Sequence[AdjustedSystem]) -> tuple[Scale, tuple[PairedRow
 
 
 def effect_rows(audit: Confounders) -> list[tuple[str, Effect | None, str]]:
-    """Return every covariate: what completes "Of two equals, the one ...", its effect, a reading.
+    """Return every covariate: what sets one of two equals apart, its effect, a reading.
 
     The reading is what its q and its interval say, or why it was left out.
     """
@@ -75,13 +87,21 @@ def effect_rows(audit: Confounders) -> list[tuple[str, Effect | None, str]]:
     sure = {test.covariate for test in audit.tests if test.q <= 1 - audit.level}
     return [
         (
-            words,
+            step_words(name, effects[name].step if name in effects else None),
             effects.get(name),
             _read(effects[name], is_sure=name in sure) if name in effects else audit.left_out[name],
         )
-        for name, words in EFFECT_WORDS.items()
+        for name in EFFECT_WORDS
         if name in effects or name in audit.left_out
     ]
+
+
+def step_words(covariate: str, step: float | None) -> str:
+    """Say what one of two equals has by which it differs by a step; None is a step of any size."""
+    times = math.inf if step is None or step >= 1 else (1 + step) / (1 - step)
+    more = f"{whole_percent(times - 1)}{NO_BREAK_SPACE}% more" if times < TWICE else "twice as much"
+    words = EFFECT_WORDS[covariate].format(more="more" if step is None else more)
+    return words.replace("much words", "many words")
 
 
 def read_judge(judge: JudgeTraits) -> str:
@@ -175,6 +195,8 @@ class Explained(Section[Confounders]):
     """None with fewer than two judges."""
     n_ranked: int
     """Systems of the study's ranking; 0 where judges rate, and pairs enter nothing."""
+    unmoved: Sequence[str] = ()
+    """Judges whose own test shows no preference for a reply that is only longer."""
 
     @classmethod
     def find(cls, basis: Basis) -> Self | None:
@@ -185,10 +207,12 @@ class Explained(Section[Confounders]):
         names = {row.system for row in board.rows}
         systems = [system for system in data.systems if system.name in names]
         people = people_among(data.raters)
+        judges = basis.earlier.get(Judges)
         return cls(
             measure_confounders(basis.voted, systems, data, people=people, level=level),
             compare_judges(basis.rows, systems, data.raters, writers=data.writers, level=level),
             0 if basis.board is None else len(board.rows),
+            judges.unmoved_by_length if isinstance(judges, Judges) else (),
         )
 
     @property
@@ -200,14 +224,31 @@ class Explained(Section[Confounders]):
         """Say which of length, formatting and position go with winning, and by how much."""
         rows = [(words, at, said) for words, at, said in effect_rows(self.found) if at]
         named = [
-            f"of two equal replies the one {words} wins {percent(at.win_rate)}"
+            (at.covariate, f"{words} goes with winning {percent(at.win_rate)} {_ends(at)}")
             for words, at, said in rows
             if said in {MORE_OFTEN, LESS_OFTEN}
         ]
         if named:
-            return f"{listed(named).capitalize()}; that may be deserved, and may be taste."
+            said = listed([words for _, words in named])
+            doubts = self._doubts({covariate for covariate, _ in named})
+            return (
+                f"Between two equal replies, {said}; it may be deserved, and may be taste.{doubts}"
+            )
         what = listed([at.covariate for _, at, _ in rows])
         return f"No effect of {what} is shown." if what else "Nothing could be estimated."
+
+    def _doubts(self, covariates: Set[str]) -> str:
+        """Say what speaks against effects that the votes show."""
+        said = ""
+        if "length" in covariates and self.unmoved:
+            said += (
+                " The judges' own test does not bear out that length is what counts: no preference"
+                " for the same reply padded with empty sentences is shown by"
+                f" {listed(self.unmoved)}."
+            )
+        if covariates - {"position"} and self.n_ranked == 2:
+            said += " With two systems, it can hardly be told from what else sets them apart."
+        return said
 
     @property
     def is_shown(self) -> bool:
@@ -258,9 +299,13 @@ class Explained(Section[Confounders]):
 
     def tests_words(self) -> str:
         """Write the q of each effect."""
-        said = [f"{test.covariate} {test.q:.3f}" for test in self.found.tests]
+        said = [f"{test.covariate} {q_words(test.q)}" for test in self.found.tests]
         over = "q over the study's planned contrasts (Benjamini-Hochberg)"
         return f"{over}: {', '.join(said)}." if said else ""
+
+
+def _ends(effect: Effect) -> str:
+    return interval(effect.win_rate_low, effect.win_rate_high, write=bare_percent)
 
 
 def _contrast(covariate: str) -> str:

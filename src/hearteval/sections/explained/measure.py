@@ -38,7 +38,8 @@ from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import FloatArray
 
-STEPS: Mapping[str, float] = {"length": TWICE_AS_MUCH, "formatting": TWICE_AS_MUCH, "position": 1.0}
+USUAL = 0.9
+"""Part of the comparisons that differ at all: they differ by no more than the step shown."""
 DECIMALS = 9
 """The fit is good to about this many; an effect of exactly 0 is found with a rounding error."""
 UNVARIED: Mapping[str, str] = {
@@ -122,7 +123,9 @@ def measure_confounders(
     names = [system.name for system in systems]
     held, problem = None, None
     try:
-        steps = {name: STEPS[name] for name in varied}
+        steps = {
+            name: _step(column) if name in UNVARIED else 1.0 for name, column in varied.items()
+        }
         held, undetermined = control_determined(
             comparisons, varied, names, steps=steps, level=level
         )
@@ -158,6 +161,11 @@ def _covariates(
     left, right = (table[[place[id_] for id_ in side]] for side in (first, second))
     values = {name: relative_difference(left[:, i], right[:, i]) for i, name in enumerate(UNVARIED)}
     return values | {"position": np.ones(len(judgments))}
+
+
+def _step(differences: FloatArray) -> float:
+    """Return a relative difference that was observed: twice as much, or less where that is rare."""
+    return min(TWICE_AS_MUCH, float(np.quantile(np.abs(differences[differences != 0]), USUAL)))
 
 
 def _rounded(effect: Effect) -> Effect:

@@ -13,7 +13,7 @@ from hearteval.analysis.judges import (
     stress_results,
     stress_wins,
 )
-from hearteval.analysis.judges.faults import OWN_FAMILY, PREFERS_ITS_FAMILY
+from hearteval.analysis.judges.faults import LONGER, OWN_FAMILY, PREFERS_ITS_FAMILY
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
@@ -138,6 +138,16 @@ class Judges(Section[JudgeAudits | None]):
     def panel(self) -> list[JudgeCoverage]:
         """The judges that are models."""
         return [judge for judge in self.raters if judge.kind != "human"]
+
+    @property
+    def unmoved_by_length(self) -> list[str]:
+        """The judges whose test shows no preference for the same reply, padded."""
+        return [
+            audit.judge
+            for audit in self.audits
+            if audit.longer is not None
+            and (audit.longer.high < 0.5 or audit.lean_q.get(LONGER, 1.0) > words.MAX_Q)
+        ]
 
     @property
     def are_together(self) -> bool:
