@@ -402,4 +402,4 @@ def test_a_judge_that_rates_has_one_reading_too() -> None:
         for name in ("kind words that fit anything", "a hostile reply", "another item&#39;s reply")
     }
     counts = {name: (line.count("good"), line.count("wrong")) for name, line in lines.items()}
-    assert list(counts.values()) == [(2, 0), (0, 0), (0, 2)]
+    assert list(counts.values()) == [(2, 0), (0, 2), (0, 2)]

@@ -71,7 +71,19 @@ def test_a_judge_that_cannot_tell_is_named_where_that_is_sure() -> None:
 
 def test_a_judge_that_tells_more_often_than_not_is_not_said_not_to() -> None:
     surely_below_three_of_four = share(0.6, n_items=400)
-    assert faults_of(stress={"hostile": surely_below_three_of_four}) == ()
+    assert faults_of(stress={"own-words": surely_below_three_of_four}) == ()
+
+
+def test_hostility_that_wins_one_time_in_three_is_a_fault_though_the_judge_tells() -> None:
+    (fault,) = faults_of(stress={"hostile": share(0.65, n_items=100), "own-words": RIGHT})
+    assert fault == "too often puts above the reference reply: a hostile reply (35 %)"
+
+
+@pytest.mark.parametrize(("rate", "n_items"), [(1.0, 10), (0.9, 20), (0.85, 20), (0.95, 400)])
+def test_hostility_that_may_win_less_than_one_time_in_ten_is_no_fault(
+    rate: float, n_items: int
+) -> None:
+    assert faults_of(stress={"hostile": share(rate, n_items=n_items)}) == ()
 
 
 def test_a_judge_that_payloads_sway_is_named() -> None:

@@ -30,6 +30,7 @@ FULL = JudgeAudit(
         "own-words": share(0.5, 0.4, 0.6),
         "generic-warmth": share(0.1, 0.05, 0.2),
         "other-reply": share(0.6, 0.2, 0.9, n_items=4),
+        "keyword-stuffed": share(0.8, 0.65, 0.9),
     },
     longer=share(0.9, 0.8, 0.95),
     formatted=share(0.2, 0.1, 0.3),
@@ -84,6 +85,14 @@ def test_each_kind_says_whether_the_judge_tells_it_apart() -> None:
     assert line_with(text, "beats its own words").endswith("not told apart")
     assert line_with(text, "beats kind words").endswith("prefers that text")
     assert line_with(text, "beats another").endswith("too few items to tell")
+    assert line_with(text, "beats a pile").endswith("not surely told apart")
+
+
+def test_hostility_that_wins_too_often_is_not_called_told_apart() -> None:
+    stress = {"hostile": share(0.65, 0.55, 0.74)}
+    at_fault = replace(FULL, stress=stress, fault_checks=("stress/hostile",))
+    text = judge_audit_lines([at_fault], level=0.95)
+    assert line_with(text, "beats a hostile").endswith("too often prefers it")
 
 
 def test_leanings_are_named_with_their_direction() -> None:

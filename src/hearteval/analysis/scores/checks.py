@@ -180,7 +180,7 @@ def sure_stress_faults(
     found: set[tuple[str, str]] = set()
     for rater in {result.rater for result in results}:
         p_values = {
-            result.kind: tells_apart_p_value(result.reference_rate, result.n_items)
+            result.kind: tells_apart_p_value(result.kind, result.reference_rate, result.n_items)
             for result in results
             if result.rater == rater
         }
@@ -192,7 +192,8 @@ def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[N
     """Name judges who do not score the reference above texts made to be worse.
 
     As for judges who compare (`hearteval.analysis.judges.faults`): the reference comes first surely
-    less often than three times in four, adjusted over the kinds of text that a judge has rated.
+    less often than three times in four (than a hostile reply: nine in ten), adjusted over the kinds
+    of text that a judge has rated.
     """
     warnings = []
     sure = sure_stress_faults(results, level=level)

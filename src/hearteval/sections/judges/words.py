@@ -18,6 +18,7 @@ from hearteval.analysis.judges.faults import (
     STRESS,
     STRESS_NAMES,
     TELLS_APART,
+    is_undecided,
 )
 from hearteval.analysis.judges.halo import ALL_AXES, AxisHalo, JudgeHalo
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
@@ -261,11 +262,13 @@ def _stress_row(kind: str, share: Share, audit: JudgeAudit) -> AuditRow:
     otherwise = Reading("not clear")
     if share.low > TELLS_APART:
         otherwise = Reading("told apart", "good")
-    elif share.low > 0.5:
-        otherwise = Reading("mostly told apart")
     elif share.n_items < FEW_ITEMS:
         otherwise = Reading("too few items to tell")
-    fault = "prefers that text" if share.high < 0.5 else "not told apart"
+    elif share.low > 0.5:
+        otherwise = Reading("not surely told apart")
+    fault = "not told apart"
+    if not is_undecided(share):
+        fault = "prefers that text" if share.high < 0.5 else "too often prefers it"
     name = f"{BEATS} {STRESS_NAMES.get(kind, kind)}"
     return _row("worse", name, share, _read(audit, STRESS + kind, fault, otherwise))
 
