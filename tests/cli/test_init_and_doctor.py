@@ -59,6 +59,53 @@ def test_init_says_how_it_read_own_dialogues(heart: Heart, tmp_path: Path) -> No
     assert said.splitlines()[-1].startswith("next: heart run ")
 
 
+GERMAN = "Seeker: Ich weiß nicht mehr weiter, seit meine Mutter nicht mehr bei uns ist, {n}.\n"
+NOT_ENGLISH = "reflective, generic and advice write English, and 3 of 3 dialogues are in another"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(GERMAN, ()), ("Seeker: Hallo {n}\n", ("--set", "language=de"))],
+    ids=["seen", "stated"],
+)
+def test_systems_that_write_english_are_left_out_of_other_languages(
+    heart: Heart, tmp_path: Path, text: str, said: tuple[str, ...]
+) -> None:
+    items = tmp_path / "mine.txt"
+    whole = "\n".join(f"{text.format(n=n)}Reference: Ja, {n}.\n" for n in range(3))
+    items.write_text(whole, encoding="utf-8")
+    done = heart("init", tmp_path / "mine", "--items", items, *said)
+    assert f"{NOT_ENGLISH} language: left out" in " ".join(done.out.split())
+    presets = [one.preset for one in load_study(tmp_path / "mine" / "mine.toml").systems]
+    assert presets == ["original", "retrieval", "shuffled"]
+
+
+def test_where_nothing_else_would_be_compared_english_stays_and_is_warned_of(
+    heart: Heart, tmp_path: Path
+) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("\n".join(GERMAN.format(n=n) for n in range(3)), encoding="utf-8")
+    where = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    done = heart("init", tmp_path / "mine", "--items", items, *where)
+    assert f"{NOT_ENGLISH} language: put another model" in " ".join(done.out.split())
+    done = heart("run", tmp_path / "mine", "--dry-run")
+    assert f"{NOT_ENGLISH} language; take them out" in " ".join(done.err.split())
+    done = heart("init", tmp_path / "two", "--items", items, *where, "--model", "n")
+    assert [one.name for one in load_study(tmp_path / "two" / "two.toml").systems] == ["m", "n"]
+
+
+def test_what_dialogues_do_not_state_is_asked_for_before_the_first_run(
+    heart: Heart, tmp_path: Path
+) -> None:
+    items, path = tmp_path / "mine.txt", tmp_path / "mine" / "mine.toml"
+    items.write_text("language: en\nemotion: sad\nSeeker: hello\n", encoding="utf-8")
+    said = " ".join(heart("init", tmp_path / "mine", "--items", items).out.split())
+    assert f"state licence and consent in {path}, problem in {items} next: heart run" in said
+    text = path.read_text(encoding="utf-8")
+    assert '\n# licence = "' in text
+    assert '\n# language = "' not in text
+
+
 def test_init_with_faulty_items_makes_nothing(heart: Heart, tmp_path: Path) -> None:
     items = tmp_path / "mine.txt"
     items.write_text("Seeker: hello\nBob: hi\n\nSeeker:\n", encoding="utf-8")

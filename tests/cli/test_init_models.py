@@ -29,7 +29,8 @@ def test_which_of_two_prompts_is_better_is_answered_by_two_commands(
         str(folder / "prompt-a.txt"),
         str(folder / "prompt-b.txt"),
         f"model: our-model at {server.url}; judge: our-model at {server.url}",
-        f"next: heart run {folder / 'prompts.toml'}",
+        f"next: write your prompts into {folder / 'prompt-a.txt'} and {folder / 'prompt-b.txt'},"
+        f" then  heart run {folder / 'prompts.toml'}",
     ]
     server.winner_of = lambda shown: (
         "A" if shown.rfind("What happened?") < shown.rfind("(B)") else "B"
@@ -38,6 +39,11 @@ def test_which_of_two_prompts_is_better_is_answered_by_two_commands(
     assert done.code == 0
     assert "preferred" in "\n".join(done.out.splitlines()[:3])
     assert "place" not in done.out
+    still = "both prompts are still the examples that heart init wrote"
+    assert still in " ".join(done.err.split())
+    assert [one["detail"] for one in heart("doctor", folder, "--json").json["checks"]].count(still)
+    (folder / "prompt-b.txt").write_text("Be brief.\n", encoding="utf-8")
+    assert still not in " ".join(heart("run", folder / "prompts.toml", "--dry-run").err.split())
 
 
 def test_two_prompts_are_compared_on_ones_own_dialogues(heart: Heart, tmp_path: Path) -> None:

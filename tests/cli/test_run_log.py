@@ -64,5 +64,6 @@ def test_no_dialogue_text_enters_an_error_about_stored_data(heart: Heart, study:
     done = heart("run", study)
     assert done.code == 1
     assert "already stored with another emotion" in done.err
+    assert 'in another database file: store = "NEW.db" under' in " ".join(done.err.split())
     assert CANARY not in done.out + done.err + "".join(logs(study))
     assert "failed: store" in logs(study)[-1]

@@ -121,6 +121,11 @@ def command(
         first = FirstModels(models, base_url, judges, is_comparison)
         text, prompts = add_models(text, first)
         asked = who_answers(first, text)
+    if read is not None:
+        from hearteval.study.items.files import leave_out_english
+
+        text, of_language = leave_out_english(text, read.items)
+        notes += of_language
     # A prompt that is there already is somebody's work.
     beside = {folder / file: words for file, words in prompts.items()}
     made = {path: text} | {at: words for at, words in beside.items() if not at.exists()}
@@ -160,17 +165,23 @@ def _say_made(
     *,
     then: str | None,
 ) -> None:
-    path, *beside = made
-    say("\n".join(map(str, (path, *beside))))
+    path, *prompts = made
+    say("\n".join(map(str, made)))
     for words in said:
         say(words)
     if own_items is not None:
         from hearteval.cli.items.items import counted, say_how_read
+        from hearteval.report.text import listed
+        from hearteval.study.items.files import still_to_state
 
         file, read = own_items
         say(f"{counted(read.items)} of {file}, read so:")
         say_how_read(read.notes)
-    say(f"next: heart run {quoted(path)}")
+        unsaid = zip(still_to_state(read), (path, file), strict=True)
+        if where := [f"{listed(what)} in {at}" for what, at in unsaid if what]:
+            say(f"before the first run, which keeps them for good: state {', '.join(where)}")
+    first = f"write your prompts into {' and '.join(map(str, prompts))}, then  " if prompts else ""
+    say(f"next: {first}heart run {quoted(path)}")
     if then:
         say(f"then: heart {then} {quoted(path)}")
 

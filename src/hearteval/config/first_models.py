@@ -7,12 +7,12 @@ no list has, stands as a comment where it belongs.
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from hearteval.completions.prompting import known_briefs
+from hearteval.completions.prompting import Brief, known_briefs
 from hearteval.config.model_settings import guess_meant
 from hearteval.config.models import LOCAL, OWN_ENDPOINT
 from hearteval.errors import SettingsError
@@ -31,6 +31,8 @@ OWN_FAMILY, OTHER_FAMILY = "mine", "other"
 PROMPTS: Final = ("prompt-a", "prompt-b")
 ADDED = " Ask one question about what happened."
 """What the second prompt of a first study asks for besides, so that the two differ."""
+STILL_EXAMPLES = "both prompts are still the examples that heart init wrote"
+WRITE_PROMPTS = f"write your own into {' and '.join(f'{name}.txt' for name in PROMPTS)}"
 
 
 class FirstModels(NamedTuple):
@@ -87,6 +89,12 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
             f"your model{'s' * (len(systems) > 1)} among systems that need no key",
         )
     return text, prompts
+
+
+def are_examples(briefs: Iterable[Brief | None]) -> bool:
+    """Say whether both prompts of a comparison are still those that `heart init` wrote."""
+    paper = known_briefs()["paper"].text
+    return {paper, paper + ADDED} <= {brief.text for brief in briefs if brief}
 
 
 def who_answers(first: FirstModels, text: str) -> tuple[str, ...]:

@@ -90,7 +90,9 @@ def _require_equal(
             changed = ", ".join(_differing_fields(stored[key], record))
             raise StoreError(
                 f"{kind_name(type(record))} {record.id} is already stored with another {changed}; "
-                "records are never edited: undo that change, or use a new store (study.store)",
+                "what is stored is never edited: undo that change, or begin anew, where everything"
+                ' is asked again, in another database file: store = "NEW.db" under [study] of the'
+                " study file",
                 ids=(record.id,),
             )
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from hearteval.analysis.calls import NOTHING_SPENT, is_same_model, warn_of_models
 from hearteval.config import ModelSettings, StudySettings, has_key, load_study
+from hearteval.config.first_models import STILL_EXAMPLES, WRITE_PROMPTS, are_examples
 from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import ProbeResult, probe_model
 from hearteval.models.base import AskedModel
@@ -76,6 +77,7 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         *_check_prices(settings),
         *_check_ends(settings),
         *map(_check_same, declared_same(settings)),
+        *_check_prompts(settings),
         *_check_calls(settings, tell),
     ]
     if probe and all(check.state == "ok" for check in keys):
@@ -231,6 +233,12 @@ def _check_imports(settings: StudySettings, tell: Tell) -> list[Check]:
         state: Literal["ok", "optional"] = "optional" if remedy else "ok"
         checks.append(Check(f"import {name}", state, f"{model.model}: {found}", remedy))
     return checks
+
+
+def _check_prompts(settings: StudySettings) -> list[Check]:
+    if not are_examples(system.brief for system in settings.systems):
+        return []
+    return [Check("prompts", "optional", STILL_EXAMPLES, WRITE_PROMPTS)]
 
 
 def _check_same(found: SameModel) -> Check:

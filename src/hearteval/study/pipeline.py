@@ -16,6 +16,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
 from hearteval.completions.run import probe_systems
 from hearteval.config import StudySettings
+from hearteval.config.first_models import STILL_EXAMPLES, WRITE_PROMPTS, are_examples
 from hearteval.domain import Assignment, Attempt, Item, LatencyProbe, Rater, Study, System
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import JudgeForm
@@ -68,6 +69,7 @@ from hearteval.study.asking.steps import (
 from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
 from hearteval.study.asking.words import Spending, estimate_words, in_all, spending_lines
 from hearteval.study.grow import gather, imported_systems, judge_models, system_models
+from hearteval.study.items.files import english_words
 from hearteval.study.one_model import declared_same
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
@@ -115,7 +117,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     session.tell.note(title_words(settings, items, spending))
     tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
     tell(plan_words(settings, items, spending, done))
-    warn_of_same_models(settings, session.tell)
+    warn_of_choices(settings, items, session.tell)
     require_keys(settings, session.store, study, done)
     of_people = people_words(settings, items, when=session.now(), used=done.used)
     confirm_spending(session, in_all(spending), of_people)
@@ -164,9 +166,9 @@ def show_plan(settings: StudySettings, tell: Tell) -> tuple[dict[str, Any], str]
             done, spent = plan_unwritten(session, gathered), money_of(session.store)
     else:
         gathered, done = gather(settings, tell), NOTHING_DONE
-    warn_of_same_models(settings, tell)
-    spending = estimate_spending(settings, gathered.items, done, when=utc_now())
     items = gathered.items
+    warn_of_choices(settings, items, tell)
+    spending = estimate_spending(settings, items, done, when=utc_now())
     body = {**spent, "ceiling": ceiling(settings, items, spending)}
     return body, plan_words(settings, items, spending, done)
 
@@ -190,7 +192,7 @@ def probe_cost(session: Session, study: Study) -> tuple[dict[str, Any], str]:
     first = first_questions(settings, done, items)
     spending = estimate_spending(settings, items, first, when=session.now())
     session.tell.note(f"first questions:\n{spending_lines(settings, spending)}")
-    warn_of_same_models(settings, session.tell)
+    warn_of_choices(settings, items, session.tell)
     require_keys(settings, store, study, done)
     confirm_spending(session, in_all(spending))
     completions = ask_for_completions(session, study, PROBE_CALLS)
@@ -226,10 +228,17 @@ def money_of(store: Store) -> dict[str, Any]:
     }
 
 
-def warn_of_same_models(settings: StudySettings, tell: Tell) -> None:
-    """Warn of judges that the study file itself makes a system, or another judge."""
+def warn_of_choices(settings: StudySettings, items: Sequence[Item], tell: Tell) -> None:
+    """Warn of what the study file itself makes a comparison that says little.
+
+    Judges that are a system or another judge, example prompts, English replies to other languages.
+    """
     for found in declared_same(settings):
         tell.warn(f"{found.words}; {found.remedy}")
+    if are_examples(system.brief for system in settings.systems):
+        tell.warn(f"{STILL_EXAMPLES}; {WRITE_PROMPTS}")
+    if words := english_words([system.preset for system in settings.systems], items):
+        tell.warn(f"{words}; take them out of the study file")
 
 
 def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) -> dict[str, Any]:

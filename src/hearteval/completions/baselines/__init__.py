@@ -92,3 +92,5 @@ BASELINES: tuple[str, ...] = tuple(_TEXTS_OF)
 """Names of the systems without a key, the corpus's own next turn first."""
 OF_REFERENCES = ("original", "shuffled", "retrieval")
 """Those that say what stands under `reference`: without it they have nothing to say."""
+IN_ENGLISH = tuple(name for name in BASELINES if name not in OF_REFERENCES)
+"""Those whose sentences are English, whatever an item is in."""

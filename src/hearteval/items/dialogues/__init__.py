@@ -23,6 +23,7 @@ from hearteval.items.dialogues.spoken import (
     LastReply,
     as_words,
     make_items,
+    not_stated,
     notes_on,
     propose_sides,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "ItemFile",
     "LastReply",
     "as_words",
+    "not_stated",
     "parse_any",
     "parse_bytes",
 ]

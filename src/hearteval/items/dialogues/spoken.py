@@ -317,16 +317,8 @@ def notes_on(items: Sequence[Item], findings: Findings) -> tuple[str, ...]:
     if findings.unused:
         perhaps = f'; problem_column = "{findings.topic}"?' if findings.topic else ""
         notes.append(f"not used: {', '.join(findings.unused)}{perhaps}")
-    absent = [
-        name
-        for name, value in (
-            *(("licence", NOT_STATED), ("consent_basis", NO_CONSENT), ("language", NO_LANGUAGE)),
-            *(("emotion", NOT_STATED), ("problem", NOT_STATED)),
-        )
-        if any(getattr(item, name) == value for item in items)
-    ]
-    if absent:
-        notes.append(f"not stated: {', '.join(absent).replace('consent_basis', 'consent')}")
+    if absent := not_stated(items):
+        notes.append(f"not stated: {', '.join(absent)}")
     if not any(item.reference for item in items):
         notes.append(
             "no reference replies: leave the systems original, retrieval and shuffled out of the"
@@ -339,6 +331,17 @@ def notes_on(items: Sequence[Item], findings: Findings) -> tuple[str, ...]:
     if n_alike:
         notes.append(f"the same words as another dialogue, under another id: {n_alike:,}")
     return tuple(notes)
+
+
+def not_stated(items: Iterable[Item]) -> tuple[str, ...]:
+    """Return what some items do not say, by the label or key for it."""
+    unsaid = {"licence": NOT_STATED, "consent_basis": NO_CONSENT, "language": NO_LANGUAGE}
+    unsaid |= {"emotion": NOT_STATED, "problem": NOT_STATED}
+    return tuple(
+        OF_ALL.get(name, name)
+        for name, value in unsaid.items()
+        if any(getattr(item, name) == value for item in items)
+    )
 
 
 def _make_item(dialogue: Spoken, findings: Findings) -> Item | None:

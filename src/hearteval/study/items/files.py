@@ -4,18 +4,31 @@ import json
 import os
 import re
 import shlex
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from hearteval.completions.baselines import OF_REFERENCES
+from hearteval.completions.baselines import IN_ENGLISH, OF_REFERENCES
+from hearteval.config.study_file import LEAST_SYSTEMS
+from hearteval.domain import Item
 from hearteval.errors import SettingsError
-from hearteval.items.dialogues import DialogueNames, ItemFile, as_words
+from hearteval.items.dialogues import DialogueNames, ItemFile, as_words, not_stated
 from hearteval.items.files import format_items, format_screenings
 from hearteval.items.run import build_from_folder, evidence_path, read_item_file, read_screenings
 from hearteval.items.screening import Topics
 from hearteval.items.selection import BuildResult
+from hearteval.labels.safety import is_english
+from hearteval.report.text import count, listed
 from hearteval.study import Tell, quoted, write_whole
+
+TO_STATE: Mapping[str, str] = {
+    "licence": "not for publication",
+    "consent": "who wrote them, and why they may be used",
+    "language": "de",
+}
+"""Keys of ``[[items]]`` for what may hold for all dialogues of a file, each with an example."""
 
 
 def build_item_file(  # noqa: PLR0913 - what `heart items build` is told
@@ -73,15 +86,57 @@ def name_own_items(
     read = read_item_file(file, names)
     given = {"source": os.path.relpath(file.resolve(), folder.resolve()), **names.as_keys()}
     source = "\n".join(f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in given.items())
+    in_study, _ = still_to_state(read)
+    if in_study:
+        source += "\n# State these before the first run, which keeps them for good:"
+        source += "".join(f"\n# {key} = {json.dumps(TO_STATE[key])}" for key in in_study)
     text = text.replace(
         "The smallest study: the starter items, six systems that need no key, and",
         "Your own items, systems that need no key until you add a model, and",
     )
     text = re.sub(r'source = "starter" .*', lambda _: source, text)
     if not any(item.reference for item in read.items):
-        without = "|".join(OF_REFERENCES)
-        text = re.sub(rf'\[\[system\]\]\npreset = "({without})".*\n\n', "", text)
+        text = _without_systems(text, OF_REFERENCES)
     return text, read
+
+
+def still_to_state(read: ItemFile) -> tuple[list[str], list[str]]:
+    """Return what dialogues do not say: keys for the study file, and labels for their own file."""
+    unsaid = () if read.form == "items" else not_stated(read.items)
+    in_study = [key for key in unsaid if key in TO_STATE]
+    return in_study, [label for label in unsaid if label not in TO_STATE]
+
+
+def leave_out_english(text: str, items: Sequence[Item]) -> tuple[str, list[str]]:
+    """Return a study file without systems that write English to items of another language.
+
+    Where nothing would be left to compare they stay. What was done is said.
+    """
+    study = tomllib.loads(text)
+    presets = [str(system.get("preset")) for system in study["system"]]
+    words = english_words(presets, items)
+    if words is None:
+        return text, []
+    n_left = sum(preset not in IN_ENGLISH for preset in presets)
+    n_left += bool(study.get("people", {}).get("writers_per_item"))
+    if n_left < LEAST_SYSTEMS:
+        return text, [f"{words}: put another model in their place"]
+    return _without_systems(text, IN_ENGLISH), [f"{words}: left out of the study"]
+
+
+def english_words(presets: Iterable[str | None], items: Sequence[Item]) -> str | None:
+    """Say which systems write English though most items are in another language; None if none."""
+    english = [preset for preset in presets if preset in IN_ENGLISH]
+    n_others = sum(not is_english(item) for item in items)
+    if not english or 2 * n_others <= len(items):
+        return None
+    verb = "writes" if len(english) == 1 else "write"
+    of = f"{count(n_others)} of {count(len(items))}"
+    return f"{listed(english)} {verb} English, and {of} dialogues are in another language"
+
+
+def _without_systems(text: str, presets: Iterable[str]) -> str:
+    return re.sub(rf'\[\[system\]\]\npreset = "({"|".join(presets)})".*\n\n', "", text)
 
 
 def init_command(file: Path, names: DialogueNames) -> str:
