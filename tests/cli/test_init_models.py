@@ -75,7 +75,7 @@ def test_a_model_and_a_judge_stand_in_the_study_and_it_runs(
     assert heart("init", tmp_path / "mine", *where).code == 0
     settings = load_study(path)
     assert [one.name for one in settings.systems][-1] == "our-model"
-    assert [(one.name, one.family) for one in settings.judging.judges] == [("my judge", "other")]
+    assert [(one.name, one.family) for one in settings.judging.judges] == [("their-judge", "other")]
     assert "cue" not in path.read_text(encoding="utf-8").split("[labels]")[0]
     assert heart("run", path, "--dry-run").code == 0
 

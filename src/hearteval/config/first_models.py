@@ -146,9 +146,8 @@ def _judge(
     line = _family(asked) or asked
     like = next((one for one in first.models if asked == one or line == _family(one)), None)
     place, _ = _place(asked, first, families.get(like or "") or OTHER_FAMILY, option="--judge")
-    name = asked if len(first.judges) > 1 else "my judge"
-    entry = f"[[judge]]\nname = {json.dumps(name, ensure_ascii=False)}\n{place}"
-    return name, [entry], like is not None and first.is_comparison
+    entry = f"[[judge]]\nname = {json.dumps(asked, ensure_ascii=False)}\n{place}"
+    return asked, [entry], like is not None and first.is_comparison
 
 
 def _family(model: str) -> str | None:
