@@ -102,7 +102,8 @@ ADVICE: Mapping[Kind, str] = {
     ),
     Kind.DROPPED: "Look at the counts by reason, mend the file or name other columns.",
     Kind.JUDGE_FAULT: (
-        'Leave that judge out, or compare the ranking with and without it (report, "Judges").'
+        "Name another judge. Where there are several, compare the ranking with and without it"
+        ' (report, "Judges").'
     ),
     Kind.OWN_FAMILY: ("Add judges of other families and leave `judging.exclude_own_family` on."),
     Kind.JUDGE_ORDER: (

@@ -128,13 +128,17 @@ def test_full_and_public_contradict_each_other(heart: Heart, ran: Path) -> None:
 
 def test_texts_that_are_not_our_own_are_not_for_publication(heart: Heart, study: Path) -> None:
     heart("run", study)
-    assert "not for publication. A page without them" not in written(study)
+    assert "written by a language model for this project; no real person" in written(study)
+    assert "not for publication" not in written(study)
     turns = "\n\n".join(f"Seeker: I lost my keys again, number {n}." for n in range(4))
     (study.parent / "own.txt").write_text(turns, encoding="utf-8")
     text = study.read_text("utf-8").replace("regular = 4\nadversarial = 1\n", "")
     study.write_text(text.replace('"starter"', '"own.txt"').replace('"tiny"', '"own"'), "utf-8")
     heart("run", study)
-    assert "not for publication. A page without them" in written(study, "own.report.html")
+    said = written(study, "own.report.html")
+    assert "nobody stated who wrote the dialogues, nor why they may be used." in said
+    assert f"not for publication; a page without them: heart report {study} --public." in said
+    assert "not for publication)" not in said
 
 
 def test_figures_and_tables_for_a_paper_lie_in_a_folder_of_their_own(

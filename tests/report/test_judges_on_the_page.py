@@ -16,6 +16,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind
 from hearteval.report.answers.headline import results_notices
 from hearteval.report.page import render_page
+from hearteval.report.page.replies import Shown
 from hearteval.report.summary import details_display
 from hearteval.report.text import NO_VALUE
 from hearteval.sections.judges import Judges
@@ -259,3 +260,10 @@ def test_terminal_says_how_the_ranking_stands_when_asked_again() -> None:
     )
 
     assert "asked everything again (time 2): the same choice in 90.0 % of 1,204 judgments" in words
+
+
+def test_commands_are_said_with_the_file_of_the_study() -> None:
+    results = with_judges(invented_results(), found=invented_audits(judge_audit("one")))
+    page = render_page(results, Shown(study_file="here/mine.toml"))
+    assert "heart judges audit here/mine.toml" in section_html(page, "judges")
+    assert "STUDY.toml" not in page

@@ -6,6 +6,7 @@ import pytest
 from invented_ratings import invented_ratings
 from invented_results import invented_results, without_ranking
 
+from hearteval.analysis.briefs import BriefUse
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice
 from hearteval.report.page import render_page
@@ -98,6 +99,15 @@ def test_the_cue_judge_is_called_what_it_is() -> None:
     assert "model judges" not in text
 
 
+def test_those_whose_brief_is_not_known_are_named_not_called_others() -> None:
+    paper = BriefUse(brief="paper", systems=("prompt-a",), rules=("be brief",))
+    own = BriefUse(brief="own", systems=("prompt-b",), rules=(), text="Be kind.")
+    text = paragraph(dataclasses.replace(invented_results(), briefs=(own, paper)))
+    assert "All but prompt-b were asked: be brief." in text
+    alike = paragraph(dataclasses.replace(invented_results(), briefs=(paper,)))
+    assert "All were asked: be brief." in alike
+
+
 def test_paragraph_stands_on_the_page_to_be_copied_whole() -> None:
     page = render_page(invented_results())
     assert '<blockquote class="cite">6 systems (beacon-large-instruct' in page
@@ -127,7 +137,7 @@ def test_recorded_replies_of_people_are_a_baseline_and_named_as_what_they_are() 
 )
 def test_recorded_replies_of_others_are_no_baseline(recorded_by: str | None, said: str) -> None:
     claim, words = limits(without_people(recorded_by=recorded_by, keep=("original",)))[0]
-    assert claim == "For colleagues, not for the public."
+    assert claim == "Not for claims to the public."
     assert said in words
 
 

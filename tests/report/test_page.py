@@ -18,6 +18,7 @@ from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.notices import Kind, Notice
 from hearteval.report.coverage.missing import coverage_totals
 from hearteval.report.page import render_page
+from hearteval.report.page.replies import Shown
 from hearteval.report.summary import brief_display, details_display
 from hearteval.report.text import NO_VALUE
 
@@ -292,8 +293,9 @@ def test_report_without_people_is_not_for_publication() -> None:
     rows = tuple(row for row in results.leaderboard.rows if row.kind != "human")
     board = dataclasses.replace(results.leaderboard, rows=rows)
     without = with_board(results, board)
-    assert "For colleagues, not for the public." in words(render_page(without))
-    assert "For colleagues, not for the public." not in words(render_page(results))
+    assert "Not for claims to the public." in words(render_page(without))
+    assert "Not for claims to the public." in words(render_page(without, Shown(is_public=True)))
+    assert "Not for claims to the public." not in words(render_page(results))
 
 
 @pytest.mark.parametrize(

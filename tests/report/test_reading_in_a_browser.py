@@ -201,6 +201,15 @@ def test_the_last_one_is_said_to_be_the_last(page: Page) -> None:
     expect(page.locator("details.reading").nth(5)).to_be_in_viewport()
 
 
+def test_a_result_can_be_chosen_of_a_system_only_and_says_so(page: Page) -> None:
+    result = chooser(page, "Result")
+    expect(result).to_be_disabled()
+    expect(result.locator("option").first).to_have_text("choose a system first")
+    chooser(page, "System").select_option("reflective")
+    expect(result).to_be_enabled()
+    expect(result.locator("option").first).to_have_text("any")
+
+
 def test_keys_do_nothing_where_nobody_reads(page: Page) -> None:
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("ArrowRight")

@@ -90,7 +90,7 @@ def _human_baseline(results: StudyResults) -> tuple[str, str]:
             f"{nobody}, but {beside}, and people wrote those: read every number beside theirs. They"
             " wrote them in live conversations, not for this comparison.",
         )
-    closed = "For colleagues, not for the public."
+    closed = "Not for claims to the public."
     if recorded and by == "model":
         return (
             closed,
@@ -146,7 +146,8 @@ def _told(results: StudyResults) -> str:
     uneven = {rule for rule, _ in uneven_rules(known)}
     shared = [rule for rule in known[0].rules if rule not in uneven] if known else []
     if shared:
-        who = "All" if len(known) == len(results.briefs) else "All others"
+        others = [name for use in results.briefs if not use.rules for name in use.systems]
+        who = f"All but {listed(others)}" if others else "All"
         words.append(f"{who} were asked: {'; '.join(shared)}.")
     rules: dict[tuple[str, ...], list[str]] = {}
     for rule, systems in uneven_rules(results.briefs):

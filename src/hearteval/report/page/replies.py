@@ -163,7 +163,7 @@ class Shown:
 
     Attributes:
         readings: Chosen comparisons, as they are worth reading; the page holds what fits.
-        notice: Whose texts these are, where they may not be published; else empty.
+        notice: Whose dialogues these are, and whether they may be published.
         study_file: As a shell takes it.
         folder: Where a page for every two systems lies, as the page links to it, with a slash;
             None where there is none.
@@ -209,7 +209,7 @@ def earlier_words(item: Item, n_shown: int) -> str:
 CHOSEN_WORDS: Mapping[str, str] = {
     "contested": "contested",
     "decisive": "clear",
-    "random": "by chance",
+    "random": "drawn at random",
 }
 
 

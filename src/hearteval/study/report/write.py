@@ -11,6 +11,7 @@ from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, results_dict, without_words
 from hearteval.domain import Study
 from hearteval.errors import StoreError
+from hearteval.items.dialogues.spoken import NO_CONSENT, NOT_STATED
 from hearteval.report.answers.headline import first_line
 from hearteval.report.latex import latex
 from hearteval.report.leaderboard import leaderboard_csv
@@ -33,6 +34,7 @@ from hearteval.study.results import STARTER_BASIS
 from hearteval.study.session import Session
 from hearteval.study.simulation.apart import said_simulated
 
+NOT_PUBLIC = "not for publication"
 RESULTS_SCHEMA = "heart.analyze/1"
 
 
@@ -88,10 +90,11 @@ def write_report(
     if not is_public:
         examples = by_interest(results.examples, mine=results.mine)
         chosen = examples if full else examples[:MOST_READ]
+        file = quoted(session.settings.file)
         shown = Shown(
             readings=read_examples(session, study, chosen),
-            notice=_whose_texts(results.provenance),
-            study_file=quoted(session.settings.file),
+            notice=_whose_texts(results.provenance, file),
+            study_file=file,
             folder=None if full is None else link_to(full, page.parent),
             is_simulated=results.provenance.simulated,
         )
@@ -128,14 +131,21 @@ def write_figures(session: Session, study: Study, results: StudyResults, folder:
     return str(folder)
 
 
-def _whose_texts(made: Provenance) -> str:
-    """Say whose texts a report holds, where they are not our own."""
+def _whose_texts(made: Provenance, study_file: str) -> str:
+    """Say whose dialogues a report holds, and that those of others are not to be published."""
     if set(made.consent_bases) <= {STARTER_BASIS}:
-        return ""
-    licences = "; ".join(made.licences)
+        return (
+            "The dialogues were written by a language model for this project; no real person is in"
+            " them."
+        )
+    bases = [basis.rstrip(".") for basis in made.consent_bases if basis != NO_CONSENT]
+    if NO_CONSENT in made.consent_bases:
+        bases.append("nobody stated who wrote the dialogues, nor why they may be used")
+    known = [one for one in made.licences if one.lower() not in {NOT_STATED, NOT_PUBLIC}]
+    licences = f" ({'; '.join(known)})" if known else ""
     return (
-        f"Holds texts of {made.item_source} ({licences}): not for publication."
-        " A page without them: heart report --public."
+        f"Texts of {made.item_source}{licences}: {'; '.join(bases)}. They are {NOT_PUBLIC}; a page"
+        f" without them: heart report {study_file} --public."
     )
 
 
