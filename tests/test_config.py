@@ -125,7 +125,7 @@ FAULTS = [
     ),
     (
         GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\nprompt = "matched"\n',
-        "judge.1.prompt: unknown setting",
+        "judge.1.prompt (of mine): unknown setting",
     ),
     (
         with_judges('["gpt"]\nprotocol = "five-point"\naxis_marks = "optional"'),

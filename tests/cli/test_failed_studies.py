@@ -74,6 +74,22 @@ def test_dead_system_is_exit_1_after_the_rest_is_done(heart: Heart, tmp_path: Pa
     assert said in (tmp_path / "served.report.html").read_text()
 
 
+@pytest.mark.parametrize("url", [DEAD, None], ids=["connection", "unknown-model"])
+def test_a_wrong_address_is_what_to_mend_next_and_the_doctor_finds_it(
+    heart: Heart, tmp_path: Path, url: str | None
+) -> None:
+    with serving(always(our_model=fail(404, "Not Found"))) as server:
+        path = write_study(tmp_path, server.url)
+        path.write_text(path.read_text().replace(server.url, url or server.url, 1))
+        told = " ".join(heart("run", path).out.split())
+        checked = heart("doctor", path, "--json")
+
+    assert "next nothing of ours came; mend base_url (http://HOST/v1)" in told
+    assert checked.code == 1
+    (found,) = [one for one in checked.json["checks"] if one["name"] == "calls of system ours"]
+    assert (found["state"], "all of them failed" in found["detail"]) == ("missing", True)
+
+
 def test_providers_words_obey_no_one_and_hold_no_key(
     heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,6 +168,7 @@ def test_a_judge_that_is_almost_a_known_one_is_asked_about(heart: Heart, tmp_pat
         (("--compare",), "--compare says something of a model: name it with --model."),
         (("--model", "m", "--base-url", "localhost:80"), "expected an address such as"),
         (("--model", "gpt-5", "--judge", "nobody"), "--judge nobody"),
+        (("--preset", "livign"), "'people' (did you mean 'living'?)"),
         (("--compare", "--model", "gpt-5", "--model", "gpt-4o"), "give --model once."),
         (("--model", "gpt-5", "--model", "gpt-5"), "--model gpt-5 is given twice; give it once."),
         (("--base-url", "http://h/v1", "--base-url", "http://g/v1"), "--base-url is given twice"),

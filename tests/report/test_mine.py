@@ -114,5 +114,5 @@ def test_the_study_file_names_it_once_and_it_makes_no_other_study(
     study.write_text(two + '\n[analysis]\nagainst = "nobody"\n', encoding="utf-8")
     with pytest.raises(SettingsError) as refused:
         load_study(study)
-    assert "2 say mine = true" in str(refused.value)
+    assert "2 say mine = true; the answer leads with one: remove the line" in str(refused.value)
     assert "there is no system 'nobody'" in str(refused.value)

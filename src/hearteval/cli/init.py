@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hearteval.cli.console import emit_json, say
-from hearteval.cli.options import OnceCommand, json_option, names_options, study_name
+from hearteval.cli.options import NearChoice, OnceCommand, json_option, names_options, study_name
 from hearteval.errors import SettingsError, StoppedError
 from hearteval.study import quoted, write_whole
 
@@ -56,7 +56,7 @@ PRESETS = {
 )
 @click.option(
     "--preset",
-    type=click.Choice(list(PRESETS)),
+    type=NearChoice(list(PRESETS)),
     default="starter",
     show_default=True,
     help="; ".join(f"{name}: {words}" for name, words in PRESETS.items()) + ".",

@@ -37,6 +37,17 @@ class FiniteFloat(FiniteNumber, click.FloatRange):
     """A finite number in a range."""
 
 
+class NearChoice(click.Choice[str]):
+    """One of several words, with a guess where another is given."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Say which words there are, and which may be meant."""
+        from hearteval.config.model_settings import guess_meant
+
+        guess = guess_meant(str(value), tuple(self.choices))
+        return super().get_invalid_choice_message(value, ctx).removesuffix(".") + f"{guess}."
+
+
 class OnceCommand(click.Command):
     """A command that refuses an option given twice, of which click would take the last."""
 

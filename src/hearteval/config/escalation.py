@@ -109,7 +109,7 @@ def _read_file(path: Path) -> _ModelFile:
     try:
         return _ModelFile.model_validate(wanted)
     except ValidationError as error:
-        raise_explained(path, error, SECTIONS)
+        raise_explained(path, error, SECTIONS, wanted)
 
 
 _PASSED_OVER = SECTIONS.keys() - _ModelFile.model_fields.keys()

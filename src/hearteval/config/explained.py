@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -27,22 +27,27 @@ def raise_explained(
     path: Path,
     error: ValidationError,
     sections: Mapping[str, type[BaseModel]],
+    data: Mapping[str, Any],
     *,
     is_one_table: bool = True,
 ) -> NoReturn:
-    """Raise what is wrong with a file of these sections, in words.
+    """Raise what is wrong with a file of these sections, in words; `data` is what it says.
 
     Raises:
         SettingsError: A line for each fault.
     """
-    explained = _explain(error, sections, is_one_table=is_one_table)
+    explained = _explain(error, sections, data, is_one_table=is_one_table)
     faults = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in explained]
     raise_faults(str(path), faults)
     raise error
 
 
 def _explain(
-    error: ValidationError, sections: Mapping[str, type[BaseModel]], *, is_one_table: bool
+    error: ValidationError,
+    sections: Mapping[str, type[BaseModel]],
+    data: Mapping[str, Any],
+    *,
+    is_one_table: bool,
 ) -> list[tuple[str, str]]:
     """Return each setting at fault and what is wrong with it, once.
 
@@ -60,7 +65,9 @@ def _explain(
         if other["type"] == "extra_forbidden"
     ]
     return list(
-        dict.fromkeys(_explain_one(fault, sections) for fault in faults if fault not in misnamed)
+        dict.fromkeys(
+            _explain_one(fault, sections, data) for fault in faults if fault not in misnamed
+        )
     )
 
 
@@ -71,7 +78,9 @@ def _is_misspelt_as(missing: ErrorDetails, other: ErrorDetails) -> bool:
     return missing["type"] == "missing" and section == place and is_near
 
 
-def _explain_one(fault: ErrorDetails, sections: Mapping[str, type[BaseModel]]) -> tuple[str, str]:
+def _explain_one(
+    fault: ErrorDetails, sections: Mapping[str, type[BaseModel]], data: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return the setting at fault and what is wrong with it."""
     place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in fault["loc"])
     if place.startswith("study.store") or "://" in place:  # it may hold a password
@@ -79,7 +88,8 @@ def _explain_one(fault: ErrorDetails, sections: Mapping[str, type[BaseModel]]) -
     if fault["type"] == "extra_forbidden":
         known = _known_keys(fault["loc"], sections)
         guess = guess_meant(str(fault["loc"][-1]), known)
-        return place, f"{place}: unknown setting{guess}; known: {', '.join(known)}"
+        of = _named(fault["loc"], data)
+        return place, f"{place}{of}: unknown setting{guess}; known: {', '.join(known)}"
     if fault["type"] == "missing":
         return place, f"{place}: is missing; the study file must set it (`heart init` shows how)"
     if fault["type"] in EXPECTED:
@@ -88,6 +98,15 @@ def _explain_one(fault: ErrorDetails, sections: Mapping[str, type[BaseModel]]) -
     shown = given if len(given) <= MAX_SHOWN else f"{given[:MAX_SHOWN]}…"
     message = fault["msg"][:1].lower() + fault["msg"][1:]
     return place, f"{place}: {message}, not {shown}"
+
+
+def _named(place: tuple[int | str, ...], data: Mapping[str, Any]) -> str:
+    """Say which of several systems or judges is meant, by what its entry calls it."""
+    if len(place) < 2 or not isinstance(place[1], int):
+        return ""
+    entry = data[str(place[0])][place[1]]
+    name = next((entry[key] for key in ("name", "preset", "model") if entry.get(key)), None)
+    return "" if name is None else f" (of {str(name).rpartition('/')[2]:.{MAX_SHOWN}})"
 
 
 def _known_keys(

@@ -152,7 +152,7 @@ def load_study(path: Path, *, is_of_items: bool = False) -> StudySettings:
         lacks_rest = is_of_items and data.keys().isdisjoint(("system", "judging"))
         wire = (_ItemsFile if lacks_rest else _StudyFile).model_validate(data)
     except ValidationError as error:
-        raise_explained(path, error, SECTIONS, is_one_table=_is_one(data.get("items")))
+        raise_explained(path, error, SECTIONS, data, is_one_table=_is_one(data.get("items")))
     return _settings(path, wire)
 
 
@@ -325,7 +325,8 @@ def _unfocused(path: Path, wire: _StudyFile, names: Sequence[str]) -> list[Setti
     against, n_mine = wire.analysis.against, sum(entry.mine for entry in wire.system)
     faults = []
     if n_mine > 1:
-        words = f"system: {n_mine} say mine = true; the answer leads with one"
+        words = f"system: {n_mine} say mine = true; the answer leads with one: remove"
+        words += " the line from the others"
         faults.append(SettingsError(f"{path}: {words}"))
     if against is not None and len(names) == len(wire.system) and against not in names:
         words = f"analysis.against: there is no system {against!r}; one of: {', '.join(names)}"

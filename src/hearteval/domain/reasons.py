@@ -24,6 +24,8 @@ FAILS_AGAIN = frozenset(
     {"context-too-long", "content-filter", "bad-request", "bad-key", "no-credit", "unknown-model"}
     | {"refused-settings", "too-large", NOT_IMPORTED}
 )
+WRONG_ADDRESS = frozenset({"connection", "unknown-model", "html", "not-a-completion"})
+"""What a wrong address, or a wrong name at it, looks like where nothing else ever came."""
 ADVICE: Mapping[str, str] = {
     "rate-limited": "lower the concurrency, set rpm, or raise the account's limit",
     "overloaded": "try again later, or take another provider",

@@ -78,7 +78,7 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         *_check_ends(settings),
         *map(_check_same, declared_same(settings)),
         *_check_prompts(settings),
-        *_check_calls(settings, tell),
+        *_check_calls(settings, tell, probe=probe),
     ]
     if probe and all(check.state == "ok" for check in keys):
         checks += _probe_models(settings, tell)
@@ -156,8 +156,11 @@ def _check_ends(settings: StudySettings) -> list[Check]:
     return checks
 
 
-def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
-    """Say what models have answered so far, under what name, with which settings, at what cost."""
+def _check_calls(settings: StudySettings, tell: Tell, *, probe: bool) -> list[Check]:
+    """Say what models have answered so far, under what name, with which settings, at what cost.
+
+    A model that has never answered is at fault, unless the `probe` says how it is now.
+    """
     spending, warned, in_flight = NOTHING_SPENT, list[Notice](), None
     try:
         if is_readable_as_is(settings.store):
@@ -169,20 +172,22 @@ def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
                     warned += read_same_models(session, study)
     except HeartError:
         return []  # the check of the store has said so
-    checks = [
-        Check(
-            f"calls of {use.role} {use.name}",
-            "ok",
-            f"{use.n_calls:,} calls, ${use.usd:.4f}, "
-            + (
-                f"answered as {listed(use.served_as)}, with {listed(use.settings)}"
-                if use.served_as
-                else "no answer yet"
-            ),
-        )
-        for use in spending.models
-        if use.n_calls
-    ]
+    failed = {(s.role, s.name): s.n_calls for s in spending.steps if s.step == "failed tries"}
+    checks = []
+    for use in filter(lambda use: use.n_calls, spending.models):
+        name, n = f"calls of {use.role} {use.name}", f"{use.n_calls:,} calls, ${use.usd:.4f}, "
+        if failed.get((use.role, use.name)) == use.n_calls:
+            remedy = (
+                "check the model's name, base_url (http://HOST/v1) and that the server runs;"
+                " `heart doctor --probe` asks it once"
+            )
+            state: Literal["missing", "optional"] = "optional" if probe else "missing"
+            checks.append(Check(name, state, f"{n}and all of them failed", remedy))
+            continue
+        said = "answered"
+        said += f" as {listed(use.served_as)}" if use.served_as else ""
+        said += f", with {listed(use.settings)}" if use.settings else ""
+        checks.append(Check(name, "ok", n + said))
     if in_flight is not None:
         found = (
             f"at most ${money(in_flight.usd)} in flight when a run was killed, perhaps billed:"

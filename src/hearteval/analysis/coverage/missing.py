@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hearteval.domain import Attempt
-from hearteval.domain.reasons import NOT_ASKED, Outlook, outlook_of
+from hearteval.domain.reasons import NOT_ASKED, WRONG_ADDRESS, Outlook, outlook_of
 
 FAIL_ON_MISSING = 0.05
 """Of one system's or judge's replies: the largest share that may be missing."""
@@ -53,6 +53,12 @@ class Failure:
     def main_cause(self) -> Cause | None:
         """Return the most frequent cause; None where nothing was asked."""
         return next((cause for cause in self.causes if cause.reason != NOT_ASKED), None)
+
+    @property
+    def is_address(self) -> bool:
+        """Whether all that was asked failed as with a wrong address: running again mends none."""
+        reasons = {cause.reason for cause in self.causes} - {NOT_ASKED}
+        return self.is_total and bool(reasons) and reasons <= WRONG_ADDRESS
 
     def why(self, unasked: str) -> str:
         """Say its main cause, in the provider's words where it had any; without one `unasked`."""
