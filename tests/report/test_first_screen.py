@@ -403,3 +403,34 @@ def test_a_judge_that_rates_has_one_reading_too() -> None:
     }
     counts = {name: (line.count("good"), line.count("wrong")) for name, line in lines.items()}
     assert list(counts.values()) == [(2, 0), (0, 2), (0, 2)]
+
+
+def test_what_was_done_is_said_under_the_answer() -> None:
+    said = plain(render_page(invented_results()))
+    assert (
+        "6 systems replied to 40 dialogues; 2 models compared replies two at a time, without"
+        " knowing whose they are."
+    ) in said
+    assert "; an offline counter of words compared" in render_page(invented_results(cue_judge=True))
+    assert "scored each reply, without" in render_page(invented_ratings())
+
+
+def test_the_thick_line_has_a_legend_where_there_is_one() -> None:
+    results = invented_results()
+    drawn = standings(results)
+    assert drawn is not None
+    assert any(row.is_last_leader for row in drawn.rows)
+    assert "Above the thick line stands who may be first." in render_page(results)
+    assert "thick line" not in render_page(without_ranking(results, "none"))
+
+
+def test_glossary_explains_the_baselines_of_the_study_and_no_others() -> None:
+    results = invented_results()
+    kinds = (
+        {row.system: row.kind for row in results.leaderboard.rows} if results.leaderboard else {}
+    )
+    rows = [dataclasses.replace(one, kind=kinds[one.system]) for one in results.coverage.systems]
+    coverage = dataclasses.replace(results.coverage, systems=tuple(rows))
+    page = render_page(dataclasses.replace(results, coverage=coverage))
+    assert "<dt>reflective</dt><dd>An offline baseline: it says the last words back" in page
+    assert "<dt>shuffled</dt>" not in page

@@ -147,3 +147,10 @@ def test_that_people_and_judges_count_half_each_is_said_where_both_vote() -> Non
     half = "Where people and judges judged one pair, each kind counts half of it."
     assert half in share_table(shares, AXIS_NAMES, by_both=True).notes
     assert half not in brief_display(study([1] * 20 + [0] * 20)).text()
+
+
+def test_page_says_beside_the_table_what_open_means() -> None:
+    open_ = render_page(study([1] * 20 + [0.5] * 23 + [0] * 17))
+    assert "so that an interval clear of 50 may still be open." in open_
+    settled = render_page(study([1] * 30 + [0.5] * 14 + [0] * 16))
+    assert "open: chance may give as much" not in settled

@@ -137,7 +137,7 @@ def share_table(shares: Shares, names: Mapping[Axis, str], *, by_both: bool = Fa
             (Column("", "text"), lambda row: "" if is_settled(row, shares.level) else OPEN),
         ],
         caption=f"How often {name} is preferred, %",
-        notes=[COUNTED, HALVES * by_both, _open_words(rows, shares.level)],
+        notes=[COUNTED, HALVES * by_both, open_words(rows, shares.level)],
     )
 
 
@@ -146,10 +146,14 @@ def name_of(share: Share, names: Mapping[Axis, str]) -> str:
     return "overall" if share.axis is None else names[share.axis]
 
 
-def _open_words(rows: Sequence[Share], level: float) -> str:
+def open_words(rows: Sequence[Share], level: float) -> str:
+    """Say what "open" means, where anything is."""
     if all(is_settled(row, level) for row in rows):
         return ""
-    return f"{OPEN}: chance may give as much; axes are counted together (Benjamini and Hochberg)."
+    return (
+        f"{OPEN}: chance may give as much; axes are counted together (Benjamini and Hochberg), so"
+        " that an interval clear of 50 may still be open."
+    )
 
 
 def _bar(row: Share) -> Bar:

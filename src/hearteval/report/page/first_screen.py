@@ -22,6 +22,7 @@ from hearteval.report.answers.two_systems import (
     interval_words,
     is_settled,
     name_of,
+    open_words,
     share_ends,
     shares_of_two,
 )
@@ -111,6 +112,8 @@ class Standings(NamedTuple):
     columns: tuple[tuple[str, str], ...]
     """Of the cells: what each is called, short and in full."""
     rows: tuple[Row, ...]
+    note: str = ""
+    """What a word in the rows means."""
 
     @property
     def is_many(self) -> bool:
@@ -147,6 +150,7 @@ def _of_two(shares: Shares, names: Mapping[Axis, str]) -> Standings:
         ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
         columns=(),
         rows=tuple(_row_of_share(row, name_of(row, names), shares.level) for row in rows),
+        note=open_words(rows, shares.level),
     )
 
 

@@ -22,10 +22,18 @@ from hearteval.report.page.chips import chips, coverage_words
 from hearteval.report.page.replies import Shown
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
-from hearteval.report.text import bare_percent, count, probability, reasons
+from hearteval.report.text import bare_percent, count, listed, plural, probability, reasons
 
 MISFIT_P = 0.05
 NO_PEOPLE = "No person judged or wrote for this study."
+BASELINE_TERMS: Mapping[str, str] = {
+    "shuffled": "An offline baseline: the recorded reply to another dialogue, drawn at random.",
+    "retrieval": "An offline baseline: the recorded reply to the dialogue of most similar words.",
+    "reflective": "An offline baseline: it says the last words back and asks an open question.",
+    "generic": "An offline baseline: one of a dozen kind sentences that fit any trouble.",
+    "advice": "An offline baseline: stock advice by the label of the problem, the dialogue unread.",
+}
+"""What the systems without a model are that come with hearteval, for the glossary."""
 NO_JUDGES = "No model judged here."
 
 
@@ -97,6 +105,26 @@ class View:
     def win_rates(self) -> Table:
         """Win rates of every system, which need no ranking."""
         return leaderboard.win_rate_table(self.results.win_rates, self.results.axis_names)
+
+    @property
+    def done_words(self) -> str:
+        """Say what was done; nothing of what is simulated, or was not judged."""
+        coverage = self.results.coverage
+        raters = [one for one in coverage.judges if one.n_judged]
+        if self.results.provenance.simulated or not raters:
+            return ""
+        n_people = sum(one.kind == "human" for one in raters)
+        n_baselines = sum(one.is_baseline for one in raters)
+        n_models = len(raters) - n_people - n_baselines
+        who = [plural(n_people, "person", "people")] * bool(n_people)
+        who += [plural(n_models, "model")] * bool(n_models)
+        who += ["an offline counter of words"] * bool(n_baselines)
+        how = "scored each reply" if self.results.ratings else "compared replies two at a time"
+        n_items = plural(sum(coverage.n_items.values()), "dialogue")
+        return (
+            f"{plural(len(coverage.systems), 'system')} replied to {n_items};"
+            f" {listed(who)} {how}, without knowing whose they are."
+        )
 
     @property
     def votes_words(self) -> str:
@@ -289,5 +317,7 @@ class View:
 
     @property
     def terms(self) -> Sequence[tuple[str, str]]:
-        """Words of the sections, for the glossary."""
-        return [term for one in self.sections for term in one.terms.items()]
+        """Names of baselines and words of the sections, for the glossary."""
+        names = {row.system for row in self.results.coverage.systems if row.kind == "baseline"}
+        own = [(name, words) for name, words in BASELINE_TERMS.items() if name in names]
+        return [*own, *(term for one in self.sections for term in one.terms.items())]
