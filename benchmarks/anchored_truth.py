@@ -13,7 +13,7 @@ import argparse
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -177,13 +177,13 @@ def uneven(theta: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def misjudged(theta: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return what a judge sees that is 1 off on the second system, as on the outlier."""
-    return biased(0.1)(theta, rng) + (np.arange(len(theta)) == 1)
+    return np.asarray(biased(0.1)(theta, rng) + (np.arange(len(theta)) == 1))
 
 
 def untried() -> dict[str, Case]:
     """Return cases that the issue does not name."""
     opposite, coin = biased(0.3, slope=-1), biased(0.0, slope=0)
-    odd = {
+    odd: dict[str, dict[str, Any]] = {
         "no bias, no human": {"judges": (biased(0.0),)},
         "a judge opposite to people": {"judges": (opposite,)},
         "a coin": {"judges": (coin,)},
@@ -207,12 +207,7 @@ def untried() -> dict[str, Case]:
         "a judge that favours 3 models by .8": {"judges": (partial,)},
         "3 people": {"n_raters": 3},
     }
-    sizes = ((10, 500), (20, 1_000))
-    found = {
-        f"{name}; {n} systems, {v:,} votes": Case(n=n, n_votes=v, **more)  # type: ignore[arg-type]
-        for name, more in odd.items()
-        for n, v in sizes
-    }
+    found = _sized(odd)
     for n, items, sd in itertools.product((10, 20), (10, 20, 40), (0.0, 0.15)):
         found[f"{items} items, effects 1, bias {sd}; {n} systems, 4,000 votes"] = Case(
             n=n, n_votes=4_000, n_items=items, item_sd=1.0, shared=1.0, judges=(biased(sd),)
@@ -220,7 +215,23 @@ def untried() -> dict[str, Case]:
     found["6 systems, 500 votes"] = Case(n=6, n_votes=500)
     found["3 systems"] = Case(n=3)
     found["8 systems, 3 of them human"] = Case(n=8, n_humans=3)
-    return found
+    return found | _sized(
+        {
+            "deviations t with 3 df, scale .3": {"judges": (biased(0.3, df=3),)},
+            "deviations t with 3 df, scale .1": {"judges": (biased(0.1, df=3),)},
+            "a judge of 150 votes": {"votes_of_judge": 150, "judges": (biased(0.0),)},
+            "equal systems": {"span": 0.0},
+            "outlier of 2": {"outlier": 2.0, "judges": (biased(0.1),)},
+        }
+    )
+
+
+def _sized(odd: Mapping[str, Mapping[str, Any]]) -> dict[str, Case]:
+    return {
+        f"{name}; {n} systems, {v:,} votes": Case(n=n, n_votes=v, **more)
+        for name, more in odd.items()
+        for n, v in ((10, 500), (20, 1_000))
+    }
 
 
 def draw(case: Case, rng: np.random.Generator) -> tuple[FloatArray, Comparisons, list[Comparisons]]:
