@@ -83,11 +83,13 @@ def test_a_wrong_address_is_what_to_mend_next_and_the_doctor_finds_it(
         path.write_text(path.read_text().replace(server.url, url or server.url, 1))
         told = " ".join(heart("run", path).out.split())
         checked = heart("doctor", path, "--json")
+        probed = heart("doctor", path, "--probe", "--json").json["checks"]
 
     assert "next nothing of ours came; mend base_url (http://HOST/v1)" in told
     assert checked.code == 1
     (found,) = [one for one in checked.json["checks"] if one["name"] == "calls of system ours"]
     assert (found["state"], "all of them failed" in found["detail"]) == ("missing", True)
+    assert [one["state"] for one in probed if one["name"] == found["name"]] == ["optional"]
 
 
 def test_providers_words_obey_no_one_and_hold_no_key(

@@ -173,9 +173,9 @@ def _wants_people(people: PeopleCoverage | None) -> bool:
 
 def _unfinished(results: StudyResults, study_file: str) -> str | None:
     """Say how what is missing may come, of that which running again helps first; None if done."""
-    if unreached := [one.name for one in results.failures if one.is_address]:
+    if unreached := dict.fromkeys(one.name for one in results.failures if one.is_address):
         return (
-            f"nothing of {listed(unreached)} came; mend base_url (http://HOST/v1) or the model's"
+            f"nothing of {listed([*unreached])} came; mend base_url (http://HOST/v1) or the model's"
             f" name in {study_file}, or start the server, and run it again"
         )
     coverage = results.coverage
