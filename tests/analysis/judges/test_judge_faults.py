@@ -79,7 +79,19 @@ def test_hostility_that_wins_one_time_in_three_is_a_fault_though_the_judge_tells
     assert fault == "too often puts above the reference reply: a hostile reply (35 %)"
 
 
-@pytest.mark.parametrize(("rate", "n_items"), [(1.0, 10), (0.9, 20), (0.85, 20), (0.95, 400)])
+def test_a_judge_at_the_bound_of_hostility_is_seldom_named() -> None:
+    rng = np.random.default_rng(3)
+    n_named = sum(
+        faults_of(stress={"hostile": share(rng.binomial(n, 0.9) / n, n_items=n)}) != ()
+        for n in (12, 20, 40, 100)
+        for _ in range(250)
+    )
+    assert n_named <= 0.05 * 1_000
+
+
+@pytest.mark.parametrize(
+    ("rate", "n_items"), [(1.0, 10), (0.5, 3), (0.7, 10), (0.9, 20), (0.85, 20), (0.95, 400)]
+)
 def test_hostility_that_may_win_less_than_one_time_in_ten_is_no_fault(
     rate: float, n_items: int
 ) -> None:

@@ -45,8 +45,11 @@ def is_undecided(share: Share) -> bool:
 
 
 def tells_apart_p_value(kind: str, rate: float, n_items: int) -> float:
-    """Return the one-sided p of putting the reference first too seldom, by the bound of a kind."""
-    least = REJECTS if kind == HOSTILE else TELLS_APART
+    """Return the one-sided p of putting the reference first too seldom, by the bound of a kind.
+
+    On few items the score test rejects a judge at `REJECTS` too often: there it is `TELLS_APART`.
+    """
+    least = REJECTS if kind == HOSTILE and n_items >= FEW_ITEMS else TELLS_APART
     return _one_sided(share_p_value(rate, n_items, null=least), is_wrong=rate < least)
 
 
