@@ -100,17 +100,48 @@ def test_a_difference_that_is_seen_counts_though_it_is_within_the_margin() -> No
     assert decide(found([-0.03, 0.03], 0.01), np.ones(2), ONE_LOOK, 1).tolist() == [WORSE, BETTER]
 
 
-def test_p_is_that_of_a_t_test() -> None:
-    scores = np.array([0.5, -0.25, 0.0, 0.25, 0.25, -0.5, 0.5, 0.0])[:, None]
-    expected = scipy.stats.ttest_1samp(scores[:, 0], 0)
-    interval = expected.confidence_interval(0.95)
-    within = scipy.stats.ttest_1samp(scores[:, 0], 0.05, alternative="less").pvalue
+def test_p_is_that_of_a_t_test_with_one_more_item_at_the_worst_end() -> None:
+    """Each bound by scipy, on nine scores: t of eight items, so 7 degrees of freedom."""
+    scores = np.array([0.5, -0.25, 0.0, 0.25, 0.25, -0.5, 0.5, 0.0])
+    low, high = (np.append(scores, end) for end in (-0.5, 0.5))
+    se = {end: scipy.stats.sem(with_it) for end, with_it in ((-1, low), (1, high))}
+    reach = scipy.stats.t.ppf(0.975, 7)
 
-    one = judged(scores).tests[0]
+    one = judged(scores[:, None]).tests[0]
 
-    assert one.p == pytest.approx(expected.pvalue)
-    assert (one.low, one.high) == pytest.approx((interval.low, interval.high))
-    assert one.p_equivalent == pytest.approx(within)
+    assert one.p == pytest.approx(2 * scipy.stats.t.sf(low.mean() / se[-1], 7))
+    assert one.low == pytest.approx(low.mean() - reach * se[-1])
+    assert one.high == pytest.approx(min(0.5, high.mean() + reach * se[1]))
+    assert one.p_equivalent == pytest.approx(scipy.stats.t.cdf((high.mean() - 0.05) / se[1], 7))
+
+
+@pytest.mark.parametrize("n_lost", [1, 2])
+def test_rare_losses_are_not_ruled_out_by_the_few_that_were_met(n_lost: int) -> None:
+    """Where a tenth of all dialogues is lost, the truth is the margin, and 40 show at most two of
+    them in .22 of all draws; t alone called a few losses equivalent."""
+    scores = np.zeros((40, 1))
+    scores[:n_lost] = -0.5
+
+    assert judged(scores).tests[0].verdict == "inconclusive"
+
+
+def test_few_losses_among_small_wins_are_no_proof_of_better() -> None:
+    """A fifth lost by .5, the rest won by .125, come to one half; 20 show one loss in .06."""
+    scores = np.full((20, 6), 0.125)
+    scores[0] = -0.5
+
+    assert {one.verdict for one in judged(scores).tests} == {"inconclusive"}
+
+
+def test_a_test_without_a_score_has_no_difference() -> None:
+    scores = np.array([[0.5, np.nan], [0.25, np.nan]])
+
+    one = judge_gate(
+        scores, [1.0, 0.0], ONE_LOOK, look=1, n_planned=2, rng=np.random.default_rng(1)
+    ).tests[1]
+
+    assert (one.difference, one.low, one.p, one.n_wanted) == (None, None, None, None)
+    assert one.verdict == "inconclusive"
 
 
 def test_missing_scores_are_left_out_of_their_test_only() -> None:
@@ -158,7 +189,9 @@ def test_the_mirror_of_a_gate_is_its_mirror() -> None:
     assert [swapped.get(t.verdict, t.verdict) for t in one.tests] == [
         t.verdict for t in other.tests
     ]
-    assert [t.difference for t in one.tests] == pytest.approx([-t.difference for t in other.tests])
+    assert [t.difference for t in one.tests] == pytest.approx(
+        -np.array([t.difference for t in other.tests], dtype=float)
+    )
 
 
 def test_a_gate_stops_at_the_first_look_that_decides() -> None:
@@ -180,7 +213,7 @@ def test_power_and_smallest_effect_are_those_of_the_closed_form() -> None:
     """SD .5 on 1,000 items: SE .01582; equivalent where |mean| is under .05 - 1.646 SE."""
     scores = np.repeat([[0.5], [-0.5]], 500, axis=0)
     within = 2 * scipy.stats.norm.cdf(0.05 / 0.01582 - 1.646) - 1
-    seen = 0.01582 * (1.9623 + 0.8419)
+    seen = 0.01582 * (1.9623 + 0.8419) + 0.5 / 1001
 
     result = judged(scores)
 
@@ -200,6 +233,19 @@ def test_items_wanted_are_those_of_the_closed_form() -> None:
 
     assert result.tests[0].n_wanted == expected
     assert result.n_more == expected - 40
+
+
+def test_where_nothing_varies_the_widest_spread_says_what_is_seen() -> None:
+    """SD .5 on 60 items: .5/sqrt(60) (t(.975; 59) + t(.8; 59)) + .5/61."""
+    quantiles = np.sum(scipy.stats.t.ppf([0.975, 0.8], 59))
+
+    result = judged(np.zeros((60, 1)))
+
+    assert result.smallest_effect == pytest.approx(0.5 / math.sqrt(60) * quantiles + 0.5 / 61)
+
+
+def test_of_three_dialogues_no_difference_is_large_enough() -> None:
+    assert judged(np.array([[0.5], [-0.5], [0.0]])).smallest_effect is None
 
 
 def test_a_settled_gate_wants_no_more_items() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import ROUNDING
-from hearteval.stats.special import ndtr, ndtri, stdtr, stdtrit, t_quantile
+from hearteval.stats.special import ndtr, ndtri, stdtr, stdtrit
 
 Verdict = Literal["worse", "inconclusive", "equivalent", "better"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("worse", "inconclusive", "equivalent", "better")
@@ -23,8 +23,8 @@ WORSE, INCONCLUSIVE, EQUIVALENT, BETTER = range(4)
 """Places in `VERDICTS`."""
 Outcome = Literal["passed", "failed", "inconclusive"]
 MOST_SD: Final = 0.5
-"""Greatest standard deviation of a score; it stands in where nothing varies, which is no precision.
-"""
+"""Greatest standard deviation of a score, and either end of its scale; as an SD it stands in where
+nothing varies, which is no precision."""
 MOST_LOOKS: Final = 10
 POWER: Final = 0.8
 N_FLIPS: Final = 4_000
@@ -64,8 +64,8 @@ class GateTest:
     """One test: overall, or an axis."""
 
     verdict: Verdict
-    difference: float
-    """Mean score: the win rate less one half."""
+    difference: float | None
+    """Mean score: the win rate less one half; None without an item."""
     low: float | None
     """Interval at 1 - alpha of this test alone, over all looks together (the repeated interval of
     Jennison and Turnbull 1989); None under two items."""
@@ -101,7 +101,7 @@ class GateResult:
     """How often the whole gate would then pass."""
     smallest_effect: float | None
     """Difference of one test that the last look sees in four of five studies, at the strictest step
-    of Holm; of the first test. None under two items."""
+    of Holm; of the first test. None under two items, and where no difference is large enough."""
 
     @property
     def n_more(self) -> int | None:
@@ -175,10 +175,7 @@ def _bound(at: FloatArray, density: FloatArray, step: float, due: float) -> floa
 
 
 def moments(scores: FloatArray) -> Moments:
-    """Return mean and standard error over items of scores (…, items, tests), NaN where missing.
-
-    Where all items have one score their standard deviation is taken as the greatest there can be.
-    """
+    """Return mean and standard error over items of scores (…, items, tests), NaN where missing."""
     is_there = ~np.isnan(scores)
     x = np.where(is_there, scores, 0.0)
     n = is_there.sum(axis=-2).astype(np.float64)
@@ -188,8 +185,7 @@ def moments(scores: FloatArray) -> Moments:
 def _of_sums(total: FloatArray, squares: FloatArray, n: FloatArray) -> Moments:
     mean = total / np.maximum(n, 1)
     variance = np.maximum(squares - n * mean**2, 0) / np.maximum(n - 1, 1)
-    sd = np.where(variance <= ROUNDING, MOST_SD, np.sqrt(variance))
-    return Moments(mean, sd / np.sqrt(np.maximum(n, 1)), n)
+    return Moments(mean, np.sqrt(variance / np.maximum(n, 1)), n)
 
 
 def decide(found: Moments, coverage: FloatArray, rule: GateRule, look: int) -> IntArray:
@@ -210,17 +206,50 @@ def decide(found: Moments, coverage: FloatArray, rule: GateRule, look: int) -> I
 
 def two_sided(found: Moments) -> FloatArray:
     """Return the p of each test that there is no difference."""
-    df = np.maximum(found.n - 1, 1)
-    return np.asarray(2 * stdtr(df, -np.abs(found.mean) / found.se))
+    tails = [_tail(found, 0.0, end) for end in (-MOST_SD, MOST_SD)]
+    return np.asarray(np.minimum(2 * np.minimum(*tails), 1))
 
 
 def equivalence_p(found: Moments, margin: float) -> FloatArray:
-    """Return the larger p of the two one-sided tests that a difference is as large as the margin.
+    """Return the larger p of two one-sided tests that a difference is as large as the margin."""
+    wide = found._replace(se=_spread(found) / np.sqrt(np.maximum(found.n, 1)))
+    tails = [_tail(wide, end, math.copysign(MOST_SD, end)) for end in (-margin, margin)]
+    return np.asarray(np.maximum(*tails))
 
-    It is that of the nearer end: t = (margin - |mean|)/se.
+
+def _spread(found: Moments) -> FloatArray:
+    """Return the standard deviation of each test's scores.
+
+    Where all items have one score it is taken as the greatest there can be.
     """
+    sd = found.se * np.sqrt(found.n)
+    return np.asarray(np.where(sd**2 <= ROUNDING, MOST_SD, sd))
+
+
+def interval_of(found: Moments, level: float) -> FloatArray:
+    """Return what `two_sided` does not rule out, (2, tests), at a one-sided level."""
+    reach = stdtrit(np.maximum(found.n - 1, 1), 1 - level)
+    low, high = (_with_one_more(found, end) for end in (-MOST_SD, MOST_SD))
+    ends = [low.mean - reach * low.se, high.mean + reach * high.se]
+    return np.asarray(np.clip(ends, -MOST_SD, MOST_SD))
+
+
+def _tail(found: Moments, at: float, end: float) -> FloatArray:
+    """Return the p that the true mean is at a place or beyond, towards one end of the scale."""
+    mean, se, _ = _with_one_more(found, end)
     df = np.maximum(found.n - 1, 1)
-    return np.asarray(stdtr(df, -(margin - np.abs(found.mean)) / found.se))
+    return np.asarray(stdtr(df, math.copysign(1, end) * (mean - at) / np.maximum(se, ROUNDING)))
+
+
+def _with_one_more(found: Moments, end: float) -> Moments:
+    """Return the moments with one more item, whose score is an end of the scale.
+
+    What is rare is missing from few items, and so is its share of the spread, so that t alone is
+    too sure: each bound has to hold though the next item were the worst for it.
+    """
+    mean, se, n = found
+    squares = n * (n - 1) * se**2 + n / (n + 1) * (end - mean) ** 2
+    return Moments((n * mean + end) / (n + 1), np.sqrt(squares / np.maximum(n * (n + 1), 1)), n + 1)
 
 
 def _holm(p: FloatArray, rule: GateRule, look: int) -> BoolArray:
@@ -347,28 +376,28 @@ def _tests(
     found: Moments, coverage: FloatArray, verdicts: IntArray, at: tuple[GateRule, int]
 ) -> tuple[GateTest, ...]:
     rule, look = at
-    level = 1 - 2 * _two_tails(rule, 1)[look - 1]
-    p = two_sided(found)
+    ends = interval_of(found, _two_tails(rule, 1)[look - 1])
+    p, sd = two_sided(found), _spread(found)
     has_p = found.n >= 2
     adjusted = holm_adjusted(np.where(has_p, p, 1.0))
     within = equivalence_p(found, rule.margin)
     made = []
     for k, place in enumerate(verdicts.tolist()):
-        n, mean, se = int(found.n[k]), float(found.mean[k]), float(found.se[k])
-        reach = t_quantile(n - 1, level=level) * se if n >= 2 else None
+        n, mean = int(found.n[k]), float(found.mean[k])
+        low, high = ends[:, k].tolist() if n >= 2 else (None, None)
         is_open = place == INCONCLUSIVE and coverage[k] >= rule.least_coverage and n >= 2
         made.append(
             GateTest(
                 verdict=VERDICTS[place],
-                difference=mean,
-                low=None if reach is None else max(-MOST_SD, mean - reach),
-                high=None if reach is None else min(MOST_SD, mean + reach),
+                difference=mean if n else None,
+                low=low,
+                high=high,
                 p=float(p[k]) if n >= 2 else None,
                 p_adjusted=float(adjusted[k]) if n >= 2 and rule.n_looks == 1 else None,
                 p_equivalent=float(within[k]) if n >= 2 else None,
                 n_items=n,
                 coverage=float(coverage[k]),
-                n_wanted=_wanted(mean, se * math.sqrt(n), len(verdicts), rule) if is_open else None,
+                n_wanted=_wanted(mean, float(sd[k]), len(verdicts), rule) if is_open else None,
             )
         )
     return tuple(made)
@@ -393,10 +422,10 @@ def _wanted(mean: float, sd: float, n_tests: int, rule: GateRule) -> int:
 
 
 def _smallest_effect(found: Moments, rule: GateRule, n_planned: int) -> float | None:
-    n = float(found.n[0])
-    if n < 2 or n_planned < 2:
+    if found.n[0] < 2 or n_planned < 2:
         return None
-    sd, df = float(found.se[0]) * math.sqrt(n), n_planned - 1
+    sd, df = float(_spread(found)[0]), n_planned - 1
     level = _two_tails(rule, len(found.n))[-1]
     reach = float(stdtrit(df, 1 - level) + stdtrit(df, POWER))
-    return reach * sd / math.sqrt(n_planned)
+    effect = reach * sd / math.sqrt(n_planned) + MOST_SD / (n_planned + 1)
+    return effect if effect <= MOST_SD else None

@@ -150,12 +150,10 @@ def _on(names: Sequence[str]) -> str:
 def _basis(gate: Gate) -> str:
     n, result = len(gate.scores.scores), gate.result
     look = f", look {result.look} of {gate.rule.n_looks}" if gate.rule.n_looks > 1 else ""
-    planned = f" of {result.n_planned}" if result.n_planned > n else ""
+    several = f"{n} of {plural(result.n_planned, 'dialogue')}"
+    count = several if result.n_planned > n else plural(n, "dialogue")
     same = f"; on {gate.scores.n_identical} of them both replies are the same text"
-    return (
-        f"{n}{planned} dialogues{look}, judged by {listed(gate.judges)}"
-        f"{same * bool(gate.scores.n_identical)}."
-    )
+    return f"{count}{look}, judged by {listed(gate.judges)}{same * bool(gate.scores.n_identical)}."
 
 
 def _settling(gate: Gate) -> str:
@@ -164,6 +162,8 @@ def _settling(gate: Gate) -> str:
     if gate.scores.is_by_position or all(t.verdict != "inconclusive" for t in result.tests):
         return ""
     if result.n_more is None:
+        if all(t.coverage >= gate.rule.least_coverage for t in result.tests):
+            return "Of a single dialogue nothing can be said."
         least = whole_percent(gate.rule.least_coverage)
         return (
             f"Under {least}{NO_BREAK_SPACE}% of the judgments are there of some of what is open;"
@@ -191,6 +191,12 @@ def _warnings(gate: Gate) -> list[str]:
         said.append(
             f"Doubtful: in {scores.n_by_position} of {scores.n_both_orders} pairs a judge chose by"
             " place, not by text. That makes anything look equivalent, so nothing is called so."
+        )
+    has_equivalent = any(test.verdict == "equivalent" for test in gate.result.tests)
+    if has_equivalent and not scores.n_both_orders and scores.n_identical < len(scores.scores):
+        said.append(
+            "No judge chose in both orders of a pair, so that nobody knows whether they went by"
+            " place, not by text. That makes anything look equivalent."
         )
     return said
 
@@ -229,7 +235,7 @@ def _verdict(gate: Gate, row: _Row) -> str:
 
 
 def _points(row: _Row) -> str:
-    return points(row.test.difference) if row.test.n_items else ""
+    return "" if row.test.difference is None else points(row.test.difference)
 
 
 def _interval(row: _Row) -> str:
@@ -238,14 +244,21 @@ def _interval(row: _Row) -> str:
 
 
 def _bar(row: _Row) -> object:
-    low, high = (None if end is None else 100 * end for end in (row.test.low, row.test.high))
-    return Bar(low, 100 * row.test.difference, high, _points(row)) if row.test.n_items else ""
+    test = row.test
+    low, high = (None if end is None else 100 * end for end in (test.low, test.high))
+    return "" if test.difference is None else Bar(low, 100 * test.difference, high, _points(row))
 
 
 def _worth(gate: Gate) -> tuple[str, ...]:
     result = gate.result
-    if result.smallest_effect is None:
+    if result.tests[0].n_items < 2:
         return ()
+    effect = result.smallest_effect
+    seen = (
+        "no difference, however large,"
+        if effect is None
+        else f"a difference of {100 * effect:.1f} points"
+    )
     passes, alone, fails = (
         f"{whole_percent(share)}{NO_BREAK_SPACE}%"
         for share in (result.power_to_pass, result.power, result.false_alarms)
@@ -253,8 +266,7 @@ def _worth(gate: Gate) -> tuple[str, ...]:
     return (
         f"What this gate is worth with {plural(result.n_planned, 'dialogue')}: were both equally"
         f" good, it would pass {passes} of the time (overall alone is called equivalent {alone})"
-        f" and fail {fails}. Overall it sees a difference of"
-        f" {100 * result.smallest_effect:.1f} points in four of five such gates.",
+        f" and fail {fails}. Overall it sees {seen} in four of five such gates.",
     )
 
 
