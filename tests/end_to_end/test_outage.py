@@ -57,7 +57,9 @@ def test_a_run_waits_for_its_database(
         _, err = process.communicate(timeout=DEADLINE_SECONDS)
         restart.join()
         assert process.returncode == 0, err
-        (said,) = (line for line in err.splitlines() if " so far" not in line)
+        lines = [line for line in err.splitlines() if " so far" not in line]
+        assert len(lines) == 1, lines
+        (said,) = lines
         assert "is not reachable; trying again" in said
         there, here = SqlStore.open(server.url), SqlStore.in_memory()
         undisturbed = SqlStore.open(str(reference.parent / "long.db"))

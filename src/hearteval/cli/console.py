@@ -311,6 +311,8 @@ def run_log(settings: "StudySettings", verb: str) -> Iterator[_LogFile]:
     LOGGER.addHandler(handler)
     LOGGER.addHandler(to_terminal)
     LOGGER.setLevel(logging.INFO)
+    # What it warns of when a connection is lost, the store says itself, in words of its own.
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
     LOGGER.info("heart %s %s, hearteval %s", verb, settings.file.name, __version__)
     try:
         yield handler
