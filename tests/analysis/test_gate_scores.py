@@ -63,11 +63,22 @@ def test_a_score_is_what_the_candidate_won_over_judges_and_orders_less_one_half(
 
 
 def test_what_is_missing_counts_against_coverage() -> None:
-    found = scored([said("j", "first", new_first=True)])
+    rows = [said("j", "first", new_first=True), said("j", "tie", new_first=False)]
+    found = scored(rows)
 
     assert np.isnan(found.scores[0]).all()
-    assert found.scores[1, 0] == 0.5
-    assert found.coverage == (0.25, 0.0)
+    assert found.scores[1, 0] == 0.25
+    assert found.coverage == (0.5, 0.0)
+
+
+def test_a_judge_whose_answer_in_one_order_is_missing_counts_in_neither() -> None:
+    by_place = [said("i", "first", new_first=True), said("i", "first", new_first=False, judge=1)]
+    whole = [said("i", "second", new_first=True, judge=1)]
+
+    assert np.isnan(scored(by_place, ["i"], n_judges=2).scores).all()
+    found = scored([*by_place, *whole], ["i"], n_judges=2)
+    assert found.scores[0, 0] == -0.5
+    assert found.coverage[0] == 0.75
 
 
 def test_identical_replies_are_no_difference_and_need_no_judge() -> None:

@@ -96,10 +96,11 @@ def score_items(
         if item_id in same:
             scores[place], given = 0.0, given + wanted
             continue
-        for column, of_column in enumerate(_by_column(rows[item_id], candidate.id, axes)):
-            given[column] += min(len(of_column), wanted)
-            if of_column:
-                scores[place, column] = np.mean(of_column) - HALF
+        found = _by_column(rows[item_id], candidate.id, axes, both_orders=both_orders)
+        for column, (n_given, won) in enumerate(found):
+            given[column] += min(n_given, wanted)
+            if won:
+                scores[place, column] = np.mean(won) - HALF
     n_wanted = max(1, wanted * len(item_ids))
     judged = [row for item_id in item_ids if item_id not in same for row in rows[item_id]]
     n_both, n_by_position = _count_orders(judged)
@@ -141,16 +142,25 @@ def _identical(data: StudyData, *systems: System) -> set[str]:
 
 
 def _by_column(
-    rows: Sequence[JudgmentRow], candidate_id: str, axes: Sequence[Axis]
-) -> list[list[float]]:
-    """Return what the candidate won, overall and on each axis, of each row that says so."""
-    found: list[list[float]] = [[] for _ in range(1 + len(axes))]
-    for row in rows:
-        marks = (row, *(row.axes.get(axis) for axis in axes))
-        for column, mark in zip(found, marks, strict=True):
+    rows: Sequence[JudgmentRow], candidate_id: str, axes: Sequence[Axis], *, both_orders: bool
+) -> list[tuple[int, list[float]]]:
+    """Return how many judgments say something overall and on each axis, and what counts of them.
+
+    That is what the candidate won. Where judges were to judge in both orders, one whose answer in
+    one of them is missing counts in neither: alone it holds its preference for a place as well.
+    """
+    found = []
+    for axis in (None, *axes):
+        by_judge: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for row in rows:
+            mark = row if axis is None else row.axes.get(axis)
             if mark is not None:
                 won = SCORES[mark.choice]
-                column.append(won if row.first_system_id == candidate_id else 1 - won)
+                is_first = row.first_system_id == candidate_id
+                by_judge[row.pair_id, row.rater_id].append(won if is_first else 1 - won)
+        each = by_judge.values()
+        whole = [won for said in each if len(said) == 2 or not both_orders for won in said]
+        found.append((sum(map(len, each)), whole))
     return found
 
 
