@@ -21,11 +21,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 PEOPLE = """
 [people]
 writers_per_item = 3
-raters_per_pair = 3
+raters_per_pair = 5
 overlap = 0.25
 edge = ["risk", "medical", "abuse", "minor"]
 """
-N_ITEMS, N_WRITERS, N_RATERS = 3, 3, 5
+N_ITEMS, N_WRITERS, N_RATERS = 4, 3, 5
 REPLIES = (
     "That is a lot to carry on your own. What was the hardest part of today?",
     "I hear how tired you are. Who could be with you this evening?",
