@@ -65,8 +65,21 @@ def test_where_both_gave_the_same_reply_the_answer_says_so_and_counts_it_in_what
     )
 
 
+def test_of_people_who_write_pairs_of_replies_are_counted_not_dialogues() -> None:
+    results = study([1] * 30 + [0.5] * 14 + [0] * 16, n_same=40)
+    a, b = results.coverage.systems
+    of_people = replace(results.coverage, systems=(replace(a, kind="human"), b))
+    said = str(sentence(replace(results, coverage=of_people)))
+    assert "40\N{NO-BREAK SPACE}more pairs of replies are the same, and nobody judged" in said
+    assert "more dialogues" not in said
+
+
 def test_of_replies_that_are_all_the_same_nothing_is_missing() -> None:
     results = study([], n_same=12)
+    systems = [replace(one, n_completions=12) for one in results.coverage.systems]
+    lacking = replace(systems[0], system="silent", n_completions=0)
+    of_three = replace(results.coverage, systems=(*systems, lacking))
+    results = replace(results, coverage=of_three)
     assert str(sentence(results)) == (
         "prompt-a and prompt-b gave the same reply to all that they answered. So there is nothing"
         " to judge: 12\N{NO-BREAK SPACE}pairs of replies are the same."

@@ -53,8 +53,26 @@ def test_page_has_every_system_and_whose_votes_it_stands_on(results: StudyResult
 
     assert all(f"{row.elo:.0f}</b>" in html for row in found.systems)
     assert "the only one of its kind" in html
-    assert "comes first" in html
     assert len(all_tables(results)["anchored"].rows) == len(found.systems)
+
+
+def test_first_is_said_only_of_a_system_whose_interval_lies_above_all_others(
+    results: StudyResults,
+) -> None:
+    found = results.found(Anchored)
+    assert found is not None
+    best, *others = found.systems
+
+    def said(*highs: float) -> str:
+        shown = [replace(row, high=high) for row, high in zip(others, highs, strict=True)]
+        above = replace(best, low=1500.0)
+        return str(with_found(results, systems=(above, *shown)).line())
+
+    n = len(others)
+    assert said(*[1499.0] * n).startswith(f"<b>{best.system} comes first</b>")
+    open_ = said(1501.0, *[1499.0] * (n - 1))
+    assert open_.startswith(f"<b>{best.system} is highest, but {others[0].system} may be above it<")
+    assert f"but {n}\N{NO-BREAK SPACE}other systems may be" in said(*[1501.0] * n)
 
 
 def test_system_that_judges_misjudge_is_named(results: StudyResults) -> None:

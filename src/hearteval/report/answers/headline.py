@@ -45,7 +45,7 @@ def _without_ranking(results: StudyResults) -> Answer:
     coverage = results.coverage
     if not coverage.is_all_identical:
         return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
-    who = listed([row.system for row in coverage.systems])
+    who = listed([row.system for row in coverage.systems if row.n_completions])
     return Answer(
         f"{who} gave the same reply to all that they answered.",
         f"So there is nothing to judge: {plural(coverage.n_identical, 'pair')} of replies are the"

@@ -42,7 +42,9 @@ def answer_of_two(results: StudyResults, shares: Shares) -> Answer:
     assert pair.other is not None, "a pair has another system"
     one, other = shortened_names((pair.system, pair.other), MAX_NAME)
     where = f"by {_raters(results)} on {plural(pair.n_items, 'dialogue')}"
-    same = results.coverage.n_identical
+    n_same = results.coverage.n_identical
+    is_many = any(row.kind == "human" for row in results.coverage.systems)
+    same = _same_words(n_same, is_many=is_many)
     board = results.leaderboard
     warning = narrowing(board.warnings if board else ())
     said = f"{percent_words(pair.value)} of comparisons ({interval_words(pair, shares.level)})"
@@ -50,23 +52,28 @@ def answer_of_two(results: StudyResults, shares: Shares) -> Answer:
         lead = f"{one} is preferred to {other}: {said}, {where}."
         if same:
             lead = f"Where they differ, {lead}"
-        rest = [_same_words(same), _other_order(results, pair)]
+        rest = [same, _other_order(results, pair)]
     else:
         lead = f"Open: {one} is preferred to {other} in {said}, {where}."
         if whole_percent(pair.value) == "50":
             lead = f"Open: neither {one} nor {other} is preferred: {said} each, {where}."
         rest = [
-            _same_words(same),
+            same,
             _possible(pair, one),
-            settling_words(shares.settling, pair, same),
+            settling_words(shares.settling, pair, 0 if is_many else n_same),
         ]
     return Answer(lead, " ".join(filter(None, (*rest, TOO_NARROW if warning else ""))), warning)
 
 
-def _same_words(n: int) -> str:
-    """Say of how many dialogues both replies are the same, so that nobody was asked."""
+def _same_words(n: int, *, is_many: bool) -> str:
+    """Say how often both replies are the same, so that nobody was asked.
+
+    Where people write, there may be many replies to a dialogue (`is_many`).
+    """
     if not n:
         return ""
+    if is_many:
+        return f"{plural(n, 'more pair')} of replies are the same, and nobody judged them."
     return f"On {plural(n, 'more dialogue')} both gave the same reply, which nobody judged."
 
 

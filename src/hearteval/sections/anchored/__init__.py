@@ -11,12 +11,13 @@ from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
 from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.warnings import JUDGMENTS
 from hearteval.analysis.section import Basis, Chapter, Section
-from hearteval.report.text import NO_VALUE, interval, listed, whole, whole_percent
+from hearteval.report.text import NO_VALUE, interval, listed, plural, whole, whole_percent
 from hearteval.stats.comparisons import select_comparisons
 
 JUDGES = "judges"
 """All judges as one, so that a system that a judge is kept from has judges' votes all the same."""
 DOUBTFUL = 0.5
+MAX_NAMED = 3
 
 
 class Anchored(Section[AnchoredRanking]):
@@ -68,15 +69,23 @@ class Anchored(Section[AnchoredRanking]):
         found = self.found
         if found.reason is not None:
             return Markup("<b>Not known:</b> {}.").format(found.reason)
-        best = found.systems[0]
         said = Markup(
-            "<b>{} comes first</b> by people{r}s votes and as far as judges{r} can be relied on:"
-            " judges miss people{r}s place of a system by about {} Elo."
-        ).format(best.system, whole(found.tau_elo), r="\N{RIGHT SINGLE QUOTATION MARK}")
+            "<b>{}</b> by people{r}s votes, and as far as judges{r} can be relied on: judges miss"
+            " people{r}s place of a system by about {} Elo."
+        ).format(self._first(), whole(found.tau_elo), r="\N{RIGHT SINGLE QUOTATION MARK}")
         doubted = [row.system for row in found.systems if (row.doubt or 0) > DOUBTFUL]
         if not doubted:
             return said
         return said + Markup(" They seem to misjudge {}.").format(listed(doubted))
+
+    def _first(self) -> str:
+        """Say who comes first, where no other interval reaches its own; else who may be above."""
+        best, *others = self.found.systems
+        near = [row.system for row in others if (row.high or 0) >= (best.low or 0)]
+        if not near:
+            return f"{best.system} comes first"
+        named = listed(near) if len(near) <= MAX_NAMED else plural(len(near), "other system")
+        return f"{best.system} is highest, but {named} may be above it"
 
     def parameters(self) -> str:
         """Say how judges see systems beside people."""
