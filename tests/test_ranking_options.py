@@ -306,7 +306,10 @@ def test_too_few_systems_are_not_anchored_and_told_why(votes: pd.DataFrame) -> N
 
     assert found.by_people_and_judges is not None
     assert found.by_people_and_judges.systems == ()
-    assert "not known, as how far judges miss takes 6 systems" in " ".join(str(found).split())
+    assert (
+        "not known, as to tell how far judges miss, people have to compare 6 systems"
+        in " ".join(str(found).split())
+    )
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_reason_stands_in_place_of_a_ranking(data: StudyData) -> None:
 
     results = analyze_study(few, sections=[Anchored])
 
-    assert with_found(results).line().startswith("<b>Not known:</b> how far judges miss takes 6")
+    assert with_found(results).line().startswith("<b>Not known:</b> to tell how far judges miss")
     assert "<table" not in section_html(render_page(results), "anchored")
 
 

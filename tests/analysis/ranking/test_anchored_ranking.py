@@ -120,7 +120,7 @@ def test_too_few_systems_are_missing_with_the_reason(
     assert found.systems == ()
     assert found.tau_elo is None
     assert found.reason is not None
-    assert found.reason.endswith("not 5")
+    assert found.reason.endswith("here it is 5")
 
 
 def test_few_people_are_taken_as_given(people: Comparisons, judges: Comparisons) -> None:

@@ -307,9 +307,9 @@ def test_system_far_from_what_judges_imply_is_doubted_and_left_to_people() -> No
 @pytest.mark.parametrize(
     ("n", "kind", "judges", "said"),
     [
-        (5, [0] * 5, 1, "not 5"),
-        (10, [0] * 5 + [1] * 5, 1, "not 5"),
-        (6, [0] * 6, 2, "tell 5 differences of systems; judges and kinds take up 2"),
+        (5, [0] * 5, 1, "here it is 5"),
+        (10, [0] * 5 + [1] * 5, 1, "here it is 5"),
+        (6, [0] * 6, 2, "tell 5 differences of systems; judges, kinds .* use 2 of them"),
     ],
 )
 def test_too_few_systems_are_refused(n: int, kind: list[int], judges: int, said: str) -> None:
@@ -339,7 +339,7 @@ def test_judge_whose_votes_are_those_of_people_is_refused() -> None:
 def test_people_who_compared_nothing_are_refused() -> None:
     found = replace(drawn(9, 14), group=np.full(9, -1))
 
-    with pytest.raises(NotIdentifiedError, match="not 0"):
+    with pytest.raises(NotIdentifiedError, match="here it is 0"):
         anchor(found, MODELS, level=0.95)
 
 

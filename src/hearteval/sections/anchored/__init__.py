@@ -70,8 +70,8 @@ class Anchored(Section[AnchoredRanking]):
         if found.reason is not None:
             return Markup("<b>Not known:</b> {}.").format(found.reason)
         said = Markup(
-            "<b>{}</b> by people{r}s votes, and as far as judges{r} can be relied on: judges miss"
-            " people{r}s place of a system by about {} Elo."
+            "<b>{}</b> by people{r}s votes, helped by judges{r} as far as these can be relied on:"
+            " judges miss where people place a system by about {} Elo."
         ).format(self._first(), whole(found.tau_elo), r="\N{RIGHT SINGLE QUOTATION MARK}")
         doubted = [row.system for row in found.systems if (row.doubt or 0) > DOUBTFUL]
         if not doubted:
@@ -91,16 +91,15 @@ class Anchored(Section[AnchoredRanking]):
         """Say how judges see systems beside people."""
         found = self.found
         slope = found.slopes[JUDGES]
-        kinds = [
-            f"{kind} {elo:+.0f}" for kind, elo in found.kinds.items() if elo is not None and elo
-        ]
-        moved = f" Beyond that people place by kind, in Elo: {', '.join(kinds)}." if kinds else ""
+        of_kinds = [f"{kind} {elo:+.0f}" for kind, elo in found.kinds.items() if elo]
+        kinds = ", ".join(of_kinds)
+        moved = f" People place kinds otherwise than judges, in Elo: {kinds}." if kinds else ""
         given = (
             ""
             if found.interval_used in OVER_RATERS
             else " Too few people voted to allow for others, who may place systems otherwise."
         )
         return (
-            f"100 Elo between two systems by judges are {100 * slope:.0f} by people. How far"
-            f" judges miss is open: {interval(found.tau_low, found.tau_high)} Elo.{moved}{given}"
+            f"Where judges see 100 Elo between two systems, people see {100 * slope:.0f}. Beyond"
+            f" that judges miss by {interval(found.tau_low, found.tau_high)} Elo.{moved}{given}"
         )

@@ -138,8 +138,8 @@ def _design(measured: Measured, kind: IntArray) -> _Design:
     counts = np.bincount(kind[is_both], minlength=1)
     if counts.max() < MIN_SYSTEMS:
         raise NotIdentifiedError(
-            f"how far judges miss takes {MIN_SYSTEMS} systems of one kind that people compared and"
-            f" every judge placed, not {counts.max()}"
+            f"to tell how far judges miss, people have to compare {MIN_SYSTEMS} systems of one kind"
+            f" that every judge places, and here it is {counts.max()}"
         )
     first = int(np.argmax(counts))
     kinds = np.setdiff1d(kind[is_placed], [first])
@@ -158,8 +158,9 @@ def _design(measured: Measured, kind: IntArray) -> _Design:
     observed = contrasts @ measured.people
     if len(observed) - rank < MIN_LEFT:
         raise NotIdentifiedError(
-            f"people's votes tell {len(observed)} differences of systems; judges and kinds take up"
-            f" {rank} of them, and how far judges miss takes {MIN_LEFT} more"
+            f"people's votes tell {len(observed)} differences of systems; judges, kinds and systems"
+            f" that not every judge places use {rank} of them, and to tell how far judges miss"
+            f" {MIN_LEFT} more are needed"
         )
     scale = _residual_sd(contrasts @ full, observed)
     apart = _residual_sd(contrasts @ full[:, n_judges:], observed)
