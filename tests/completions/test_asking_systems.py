@@ -1,7 +1,9 @@
 """Systems that are models: what their replies become, and that nothing is asked or paid twice."""
 
+import asyncio
 import math
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY
@@ -329,40 +331,52 @@ def test_what_is_there_is_used_when_there_is_no_money(world: AskedStudy) -> None
     assert world.complete({"m": CannedModel([])}).n_before == 3
 
 
-class Watched(CannedModel):
-    """Counts how many are asked, and how many of these are answered at once."""
+class Meeting(CannedModel):
+    """Answers nobody before `n` are asked at once, and counts how many ever are."""
 
-    n_waiting = most_waiting = 0
+    def __init__(self, answers: Callable[..., Reply], n: int) -> None:
+        super().__init__(answers)
+        self._all_are_there = asyncio.Barrier(n)
+        self.n_asked = self.most_asked = 0
 
     async def complete(
         self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
     ) -> Reply:
-        self.n_waiting += 1
-        self.most_waiting = max(self.most_waiting, self.n_waiting)
+        self.n_asked += 1
+        self.most_asked = max(self.most_asked, self.n_asked)
         try:
+            async with asyncio.timeout(60):
+                await self._all_are_there.wait()
             return await super().complete(messages, sampling, repeat=repeat)
         finally:
-            self.n_waiting -= 1
+            self.n_asked -= 1
 
 
 def test_calls_go_on_while_replies_wait_for_their_commit_and_never_too_many_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(asking, "WORKERS_PER_CALL", 2)
-    monkeypatch.setattr(pace, "RAMP", math.inf)  # answers that take no time would never overlap
-    world = asked_study([model_system("m")], items=ITEMS[:30])
-    called = Watched(lambda _messages, _sampling, _repeat: said())
-    gate = Gate("host", say=print)
+    monkeypatch.setattr(pace, "RAMP", math.inf)
+    world = asked_study([model_system("m")], items=ITEMS[:24])
+    keep_group, is_called_again = world.store.keep_group, threading.Event()
+
+    def answer(*_asked: object) -> Reply:
+        if len(called.calls) == 8:
+            is_called_again.set()
+        return said()
+
+    def keep_late(*records: Any, **settings: Any) -> Any:
+        assert is_called_again.wait(60), "nobody is asked while the first four wait"
+        return keep_group(*records, **settings)
+
+    monkeypatch.setattr(world.store, "keep_group", keep_late)
+    called, gate = Meeting(answer, 4), Gate("host", say=print)
     line = gate.open_line("m", CallLimits(), highest=4)
     rng = np.random.default_rng(1)
     limited = Gated(called, gate, line, rng=rng, count_tokens=lambda _messages, _sampling: 1.0)
 
-    assert world.complete({"m": limited}, n_at_once=4).n_added == 30
-    assert called.most_waiting == 4
-    unlimited = Watched(lambda _messages, _sampling, _repeat: said())
-    again = asked_study([model_system("m")], items=ITEMS[:30])
-    again.complete({"m": unlimited}, n_at_once=4)
-    assert unlimited.most_waiting == 8
+    assert world.complete({"m": limited}, n_at_once=4).n_added == 24
+    assert called.most_asked == 4
 
 
 ODD_TEXTS = {
