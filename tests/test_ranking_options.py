@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import statsmodels.api
 from heart_command import Heart
 
 import hearteval as he
-from hearteval.errors import SettingsError
+from hearteval.errors import NotIdentifiedError, SettingsError
 
 SKILL = {"ash": 0.8, "elm": 0.2, "fir": 0.1, "oak": -1.0}
 
@@ -246,6 +247,9 @@ def test_what_cannot_be_shown_is_a_value_error(votes: pd.DataFrame) -> None:
         he.rank(votes, cluster="prompt", anchor="yew")
 
 
+RANDOM: Any = {"assume_random": True}
+
+
 @pytest.fixture(scope="module")
 def both() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Votes of people on ten systems, few, and of a judge who sees twice the differences."""
@@ -274,7 +278,9 @@ def test_votes_of_people_are_anchored_by_those_of_a_judge(
 ) -> None:
     people, judge = both
 
-    found = he.rank(people, cluster="prompt", judged_by={"gpt": judge}).by_people_and_judges
+    found = he.rank(
+        people, cluster="prompt", judged_by={"gpt": judge}, **RANDOM
+    ).by_people_and_judges
 
     assert found is not None
     assert found.slopes["gpt"] == pytest.approx(0.5, abs=0.12)
@@ -289,7 +295,8 @@ def test_command_line_reads_judges_from_files(
 ) -> None:
     for name, votes in zip(("people", "gpt"), both, strict=True):
         votes.to_csv(tmp_path / f"{name}.csv", index=False)
-    options = ("--cluster", "prompt", "--judged-by", tmp_path / "gpt.csv", "--human", "s3")
+    files = ("--judged-by", tmp_path / "gpt.csv")
+    options = ("--cluster", "prompt", *files, "--human", "s3", "--assume-random")
 
     shown = heart("rank", tmp_path / "people.csv", *options)
     body = heart("rank", tmp_path / "people.csv", *options, "--json").json
@@ -302,7 +309,7 @@ def test_command_line_reads_judges_from_files(
 
 
 def test_too_few_systems_are_not_anchored_and_told_why(votes: pd.DataFrame) -> None:
-    found = he.rank(votes, cluster="prompt", judged_by={"gpt": votes})
+    found = he.rank(votes, cluster="prompt", judged_by={"gpt": votes}, **RANDOM)
 
     assert found.by_people_and_judges is not None
     assert found.by_people_and_judges.systems == ()
@@ -318,13 +325,14 @@ def test_too_few_systems_are_not_anchored_and_told_why(votes: pd.DataFrame) -> N
         ({"cluster": None}, "need the column of the item"),
         ({"by": "axis"}, "leave `by` out"),
         ({"human": ["zoe"]}, "not among the systems"),
-        ({"human": ["ash"], "judged_by": {}}, "without judges"),
+        ({"human": ["ash"], "judged_by": {}}, "and there are none"),
+        ({}, "how the comparisons that people judged were chosen.*assume_random=True"),
     ],
 )
 def test_what_does_not_go_with_judges_is_refused(
     votes: pd.DataFrame, options: dict[str, Any], said: str
 ) -> None:
-    with pytest.raises(SettingsError, match=said):
+    with pytest.raises(SettingsError, match=f"(?s){said}"):
         he.rank(votes, **{"cluster": "prompt", "judged_by": {"gpt": votes}, **options})
 
 
@@ -333,3 +341,107 @@ def test_two_judges_of_one_name_are_refused(path: Path, heart: Heart) -> None:
 
     assert twice.code == 2
     assert "Two files of judges have one name" in twice.err
+
+
+def test_command_for_comparisons_drawn_at_random_is_ready_to_paste(
+    both: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path, heart: Heart
+) -> None:
+    for name, votes in zip(("people", "gpt"), both, strict=True):
+        votes.to_csv(tmp_path / f"{name}.csv", index=False)
+    files = (tmp_path / "people.csv", "--cluster", "prompt", "--judged-by", tmp_path / "gpt.csv")
+
+    refused = heart("rank", *files)
+    _, *command = shlex.split(refused.err.splitlines()[-1])
+
+    assert refused.code == 2
+    assert command[-1] == "--assume-random"
+    assert heart(*command).code == 0
+
+
+def test_judges_of_one_table_and_of_several_are_told_apart_alike(
+    both: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path, heart: Heart
+) -> None:
+    people, judge = both
+    halves = {"a": judge[:3_000], "b": judge[3_000:]}
+    one = pd.concat([half.assign(who=name) for name, half in halves.items()])
+    for name, votes in {"people": people, "one": one, **halves}.items():
+        votes.to_csv(tmp_path / f"{name}.csv", index=False)
+    start = ("rank", tmp_path / "people.csv", "--cluster", "prompt", "--assume-random", "--json")
+    several = ("--judged-by", tmp_path / "a.csv", "--judged-by", tmp_path / "b.csv")
+
+    by_files = heart(*start, *several).json["anchored"]
+    by_column = heart(*start, "--judged-by", tmp_path / "one.csv", "--judge", "who").json
+    twice = heart(*start, *several[:2], "--judged-by", tmp_path / "one.csv", "--judge", "who")
+
+    assert list(by_files["slopes"]) == ["a", "b"]
+    assert by_column["anchored"] == by_files
+    assert "judge_aware" not in by_column
+    assert twice.code == 2
+    assert "a.csv has no column 'who'" in twice.json["error"]["message"]
+
+
+def test_two_tables_that_name_one_judge_are_refused(
+    both: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    people, judge = both
+    named = judge.assign(who="gpt")
+
+    with pytest.raises(SettingsError, match="two tables hold votes of gpt"):
+        he.rank_anchored(
+            people, judged_by={"a": named, "b": named}, judge="who", cluster="prompt", **RANDOM
+        )
+
+
+def test_anchored_ranking_is_the_one_beside_peoples_own(
+    both: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    people, judge = both
+    given: Any = {"judged_by": {"gpt": judge}, "cluster": "prompt", "human": ["s3"], **RANDOM}
+
+    found = he.rank_anchored(people, **given)
+
+    assert found.to_dict()["schema"] == "heart.rank_anchored/1"
+    assert found.beside() == he.rank(people, **given).to_dict()["anchored"]
+    assert "anchored by judges" in str(found)
+    assert list(found.to_frame()["system"]) == [row.system for row in found.systems]
+
+
+def test_people_who_joined_no_two_groups_are_ranked_beside_judges(
+    both: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    people, judge = both
+    half = {f"s{k}": k % 2 for k in range(10)}
+    apart = people[people["model_a"].map(half) == people["model_b"].map(half)]
+
+    found = he.rank_anchored(apart, judged_by={"gpt": judge}, cluster="prompt", **RANDOM)
+
+    assert {row.system for row in found.systems if row.elo is not None} == set(half)
+    assert found.systems[0].system in {"s0", "s1", "s2"}
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"judged_by": {}}, SettingsError, "no votes of judges"),
+        ({"human": ["zoe"]}, SettingsError, "zoe: not among the systems"),
+        ({"assume_random": False}, SettingsError, "how the comparisons"),
+        ({"level": 95}, ValueError, "between 0 and 1"),
+        ({"judge": "who"}, SettingsError, "has no column 'who'"),
+    ],
+)
+def test_what_cannot_be_anchored_is_refused(
+    both: tuple[pd.DataFrame, pd.DataFrame],
+    given: dict[str, Any],
+    error: type[Exception],
+    said: str,
+) -> None:
+    people, judge = both
+    usual = {"judged_by": {"gpt": judge}, "cluster": "prompt", **RANDOM}
+
+    with pytest.raises(error, match=said):
+        he.rank_anchored(people, **{**usual, **given})
+
+
+def test_too_few_systems_of_one_kind_are_an_error(votes: pd.DataFrame) -> None:
+    with pytest.raises(NotIdentifiedError, match="6 systems of one kind"):
+        he.rank_anchored(votes, judged_by={"gpt": votes}, cluster="prompt", **RANDOM)

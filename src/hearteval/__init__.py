@@ -16,6 +16,7 @@ if _typing.TYPE_CHECKING:
         compare_rankings,
         open_study,
         rank,
+        rank_anchored,
         rank_controlled,
         rank_judge_aware,
     )
@@ -27,6 +28,7 @@ __all__ = [
     "compare_rankings",
     "open_study",
     "rank",
+    "rank_anchored",
     "rank_controlled",
     "rank_judge_aware",
 ]

@@ -1,11 +1,12 @@
 """What notebooks use: `rank` and `agree` on any file or dataframe, the same as the command line.
 
-Results are frozen records with the fields of the JSON; they show as a table. `votes` and
-`adjusted` rank, `ratings` measures agreement, `published` checks printed tables, `studies` opens
-what `heart run` has stored.
+Results are frozen records with the fields of the JSON; they show as a table. `votes`, `anchored`
+and `adjusted` rank, `ratings` measures agreement, `published` checks printed tables, `studies`
+opens what `heart run` has stored.
 """
 
 from hearteval.api.adjusted import rank_controlled, rank_judge_aware
+from hearteval.api.anchored import rank_anchored
 from hearteval.api.published import check, compare_rankings
 from hearteval.api.ratings import agree
 from hearteval.api.studies import open_study
@@ -17,6 +18,7 @@ __all__ = [
     "compare_rankings",
     "open_study",
     "rank",
+    "rank_anchored",
     "rank_controlled",
     "rank_judge_aware",
 ]

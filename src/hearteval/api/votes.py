@@ -1,6 +1,6 @@
 """`he.rank` and its kin: any file or dataframe of votes ranked, as it is or adjusted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args, overload
 
 import narwhals.stable.v2 as nw
 
-from hearteval.analysis.ranking.anchored import AnchoredRanking, anchor_votes
 from hearteval.analysis.ranking.contrasts import Anchored, TiedWith, anchor_at, find_ties
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.api.adjusted import Controlled, JudgeAware, open_controlled, open_judged
+from hearteval.api.anchored import AnchoredVotes, anchor_read, read_judges
 from hearteval.api.groups import Rankings, make_groups
 from hearteval.api.reading import VoteReading, VoteSource, explaining
 from hearteval.api.shown import Shown
@@ -57,7 +57,7 @@ class Ranking(VoteRanking, Shown):
     anchored: Anchored | None = None
     controlled: Controlled | None = None
     judge_aware: JudgeAware | None = None
-    by_people_and_judges: AnchoredRanking | None = None
+    by_people_and_judges: AnchoredVotes | None = None
     __repr__ = Shown.__repr__
 
     @property
@@ -95,7 +95,7 @@ class Ranking(VoteRanking, Shown):
         if self.anchored is not None:
             body["anchor"] = asdict(self.anchored)
         if self.by_people_and_judges is not None:
-            body["anchored"] = asdict(self.by_people_and_judges)
+            body["anchored"] = self.by_people_and_judges.beside()
         for name in ("controlled", "judge_aware"):
             beside: Shown | None = getattr(self, name)
             if beside is not None:
@@ -191,19 +191,19 @@ def rank(
             position=position,
             level=policy.level,
         )
-    if judge is not None:
+    if judge is not None and not judged_by:
         beside["judge_aware"] = open_judged(
             source, judge=judge, cluster=cluster, level=policy.level
         )
 
     empty = partial(Ranking, frame=frame, asked=shown)
 
-    by_judges = {
-        name: VoteSource(votes_of, options, report, None, options["baseline"])
-        .open({"strength": None, "cluster": cluster, "rater": None})
-        .whole()
-        for name, votes_of in judged_by.items()
-    }
+    by_judges = read_judges(source, judged_by, cluster=cluster, judge=judge if judged_by else None)
+    if options["human"] and not judged_by:
+        raise SettingsError(
+            "systems that are people are named for judges' votes, and there are none",
+            ids=list(options["human"]),
+        )
 
     def make(read: Sequence[Votes]) -> Ranking:
         with explaining(read[0]):
@@ -213,10 +213,14 @@ def rank(
         makers = [maker for _, maker in beside.values()]
         adjusted = [maker(votes) for maker, votes in zip(makers, read[1:], strict=True)]
         more: dict[str, Any] = dict(zip(beside, adjusted, strict=True))
-        _check_human(options["human"], read[0], by_judges)
         if by_judges:
-            more["by_people_and_judges"] = anchor_votes(
-                read[0], by_judges, human=options["human"], level=policy.level
+            more["by_people_and_judges"] = anchor_read(
+                source,
+                read[0],
+                by_judges,
+                human=options["human"],
+                is_assumed_random=options["assume_random"],
+                level=policy.level,
             )
         return replace(found, anchored=anchored, **more)
 
@@ -226,17 +230,6 @@ def rank(
     parted = [reading.parted() for reading in readings]
     groups = make_groups(_side_by_side(parted), make)
     return Rankings(by=by, groups=groups, n_dropped=parted[0].n_dropped, frame=frame)
-
-
-def _check_human(human: Sequence[str], people: Votes, judges: Mapping[str, Votes]) -> None:
-    known = {name for votes in (people, *judges.values()) for name in votes.systems}
-    unknown = [name for name in human if name not in known]
-    if unknown or (human and not judges):
-        said = f"not among the systems: {', '.join(sorted(known))}" if unknown else "without judges"
-        raise SettingsError(
-            f"systems that are people are named for judges' votes; {', '.join(human)}: {said}",
-            ids=list(human),
-        )
 
 
 def _side_by_side(parted: Sequence[PartedVotes]) -> dict[str, list[Votes] | HeartError]:

@@ -102,13 +102,19 @@ class RankOptions(VoteOptions, total=False):
         ),
     ]
     position: Annotated[bool, Option("Also rank with being on the left held equal.")]
-    judge: Annotated[Column, Option("Also rank by judges who differ: who judged.", "COL")]
+    judge: Annotated[
+        Column,
+        Option("Who judged: also rank by judges who differ, or part --judged-by.", "COL"),
+    ]
     judged_by: Annotated[
         Tables,
         Option("Also anchor people's votes by a judge's, in a file alike.", "FILE", {}),
     ]
     human: Annotated[
         Sequence[str], Option("With --judged-by: a system that is people.", "SYSTEM", ())
+    ]
+    assume_random: Annotated[
+        bool, Option("With --judged-by: what people compared was drawn at random.")
     ]
     resamples: Annotated[int, RESAMPLES]
     seed: Annotated[int, SEED]

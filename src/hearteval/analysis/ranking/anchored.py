@@ -23,7 +23,7 @@ from hearteval.stats.comparisons import Comparisons, FloatArray
 NO_PLACE: Final = "no votes compare it with the others"
 ONLY_PEOPLE: Final = "not every judge's votes place it: it stands on people's alone"
 ONLY_JUDGES: Final = "people's votes do not compare it: it stands on what judges imply"
-ONLY_ONE: Final = "the only one of its kind: it stands on people's votes alone"
+ONLY_ONE: Final = "the only one of its kind: judges add nothing, it stands on people's votes alone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
