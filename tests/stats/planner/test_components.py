@@ -1,0 +1,118 @@
+"""Variance components from votes: a classical table, planted truth, and what tells nothing."""
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hearteval.errors import NotIdentifiedError
+from hearteval.stats.comparisons import Comparisons, select_comparisons
+from hearteval.stats.planner.components import measure_components
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def crossed(scores: np.ndarray) -> Comparisons:
+    """Return votes of two systems, every rater (column) on every item (row)."""
+    item, rater = np.divmod(np.arange(scores.size), scores.shape[1])
+    left = np.zeros_like(item)
+    return votes_of(
+        2, left=left, right=left + 1, item=item, rater=rater, score=scores.ravel(), writer=None
+    )
+
+
+def votes_of(n_systems: int, **columns: Any) -> Comparisons:
+    ones = np.ones_like(columns["item"])
+    given: dict[str, Any] = {"weight": ones.astype(np.float64), "count": ones, **columns}
+    return Comparisons(**given, n_systems=n_systems)
+
+
+def test_a_crossed_table_has_its_analysis_of_variance() -> None:
+    """Two systems, all raters on all items: the expected mean squares of a two-way layout."""
+    scores = rng().integers(0, 3, (40, 6)) / 2
+    mean, rows, columns = scores.mean(), scores.mean(axis=1), scores.mean(axis=0)
+    rest = scores - rows[:, None] - columns + mean
+    ms_rest = (rest**2).sum() / (39 * 5)
+    of_items = (6 * ((rows - mean) ** 2).sum() / 39 - ms_rest) / 6
+    of_raters = (40 * ((columns - mean) ** 2).sum() / 5 - ms_rest) / 40
+    found = measure_components(crossed(scores), rng=rng()).components
+    # A comparison has two completions, and a rater an opinion of two systems.
+    assert found.item == pytest.approx(max(0.0, of_items / 2))
+    assert found.rater == pytest.approx(max(0.0, of_raters / 2))
+    if min(of_items, of_raters) > 0:
+        assert found.rest == pytest.approx(ms_rest)
+
+
+def planted(n_systems: int = 5, n_items: int = 400, n_raters: int = 40) -> Comparisons:
+    """Return votes with item .012, rater .008 and writer .01 planted; the last system is people."""
+    draw = rng()
+    pairs = np.array(list(itertools.combinations(range(n_systems), 2)))
+
+    def effects(*shape: int, variance: float) -> np.ndarray:
+        end = np.sqrt(3 * variance)
+        return draw.uniform(-end, end, shape)
+
+    item, rater, writer = (
+        effects(n_items, n_systems, variance=0.012),
+        effects(n_raters, n_systems, variance=0.008),
+        effects(20, variance=0.01),
+    )
+    n = n_items * 12
+    of_item = np.repeat(np.arange(n_items), 12)
+    left, right = pairs[draw.integers(len(pairs), size=n)].T
+    who = draw.integers(n_raters, size=n)
+    wrote = np.where(right == n_systems - 1, draw.integers(20, size=n_items)[of_item], -1)
+    chance = 0.5 + item[of_item, left] - item[of_item, right]
+    chance += rater[who, left] - rater[who, right] - np.where(wrote >= 0, writer[wrote], 0.0)
+    score = (draw.random(n) < chance).astype(np.float64)
+    return votes_of(
+        n_systems, left=left, right=right, item=of_item, rater=who, score=score, writer=wrote
+    )
+
+
+def test_planted_components_are_found() -> None:
+    votes = planted()
+    found = measure_components(votes, written=np.arange(5) == 4, rng=rng())
+    parts = found.components
+    assert parts.item == pytest.approx(0.012, abs=0.004)
+    assert parts.rater == pytest.approx(0.008, abs=0.003)
+    assert parts.writer == pytest.approx(0.01, abs=0.006)
+    assert parts.rest == pytest.approx(0.25 - 2 * 0.02 - 0.4 * 0.01, abs=0.01)
+    assert (found.n_items, found.n_raters, found.n_writers) == (400, 40, 20)
+
+
+def test_draws_lie_around_the_estimate_and_tell_how_open_it_is() -> None:
+    few = measure_components(planted(n_items=60, n_raters=6), rng=rng())
+    many = measure_components(planted(), rng=rng())
+    spread = [np.std([one.rater for one in found.draws]) for found in (few, many)]
+    assert spread[0] > 2 * spread[1]
+    low, high = np.quantile([one.item for one in many.draws], (0.025, 0.975))
+    assert low < many.components.item < high
+
+
+def test_sides_orders_and_rows_change_nothing() -> None:
+    votes = planted(n_items=60)
+    turned = replace(votes, left=votes.right, right=votes.left, score=1 - votes.score)
+    shuffled = select_comparisons(turned, rng().permutation(len(votes)))
+    found = [measure_components(one, rng=rng()).components for one in (votes, turned, shuffled)]
+    assert found[1].item == pytest.approx(found[0].item)
+    assert found[2].rater == pytest.approx(found[0].rater)
+
+
+def test_both_orders_of_a_rater_are_one_vote() -> None:
+    votes = crossed(rng().integers(0, 3, (20, 4)) / 2)
+    both = select_comparisons(votes, np.tile(np.arange(len(votes)), 2))
+    assert measure_components(both, rng=rng()).components == (
+        measure_components(votes, rng=rng()).components
+    )
+
+
+def test_one_vote_an_item_tells_nothing() -> None:
+    votes = crossed(rng().integers(0, 3, (20, 4)) / 2)
+    once = select_comparisons(votes, np.arange(0, len(votes), 4) + np.arange(20) % 4)
+    with pytest.raises(NotIdentifiedError, match="do not tell apart"):
+        measure_components(once, rng=rng())

@@ -1,0 +1,116 @@
+"""Standard errors and power of designs: by hand, by simulation, and what must not change them."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hearteval.stats.bradley_terry.fit import ELO_PER_THETA
+from hearteval.stats.planner.design import (
+    Components,
+    Design,
+    difference_parts,
+    difference_se,
+    look_ahead,
+    win_share_se,
+)
+
+PARTS = Components(item=0.016, rater=0.004, writer=0.01, rest=0.21)
+TWO = Design(n_systems=2, n_items=100, n_pairs=1, n_votes=3, n_raters=15)
+MANY = Design(n_systems=8, n_items=300, n_pairs=10, n_votes=1, n_raters=30)
+
+
+def test_two_systems_by_hand() -> None:
+    found = difference_parts(PARTS, TWO)
+    assert found.item == pytest.approx(2 * 0.016 / 100)
+    assert found.rater == pytest.approx(2 * 0.004 / 15)
+    assert found.rest == pytest.approx(0.21 / 300)
+    assert found.writer == 0
+
+
+def test_with_all_pairs_of_an_item_each_completion_counts_once() -> None:
+    found = difference_parts(PARTS, replace(MANY, n_pairs=28))
+    assert found.item == pytest.approx(2 * 0.016 / 300)
+
+
+def test_writers_count_where_one_of_the_two_is_people() -> None:
+    found = difference_parts(PARTS, replace(TWO, n_writers=12))
+    assert found.writer == pytest.approx(0.01 / 12)
+
+
+def test_one_vote_a_pair_on_more_pairs_beats_five() -> None:
+    """Issue 28: 300 x 10 x 1 has an SD of 12.9 Elo where 300 x 2 x 5 has 15.5."""
+    # Item SD .7 and rater SD .2 in log odds, as shares; 30 raters, SD of a system around the mean.
+    parts = Components(item=0.0213, rater=0.00157, rest=0.2043)
+    spread = math.sqrt(7 / 16)
+    once, five = (
+        parts.elo(math.sqrt(difference_parts(parts, design).total)) * spread
+        for design in (MANY, replace(MANY, n_pairs=2, n_votes=5))
+    )
+    assert once == pytest.approx(12.9, abs=0.2)
+    assert five == pytest.approx(15.5, abs=0.2)
+
+
+def test_a_share_of_two_systems_errs_as_their_difference() -> None:
+    assert win_share_se(PARTS, TWO) == pytest.approx(difference_se(PARTS, TWO))
+
+
+def test_elo_follows_the_slope() -> None:
+    steep = replace(PARTS, slope=0.2)
+    assert steep.elo(0.02) == pytest.approx(ELO_PER_THETA * 0.1)
+    assert steep.points(0.02) == pytest.approx(0.025)
+    assert PARTS.points(0.02) == 0.02
+
+
+def simulated_differences(design: Design, n_studies: int) -> np.ndarray:
+    """Return estimates of a difference of 0 of two systems, effects uniform, votes won or lost."""
+    rng = np.random.default_rng(4)
+    i, r, v = design.n_items, design.n_raters, design.n_votes
+
+    def effects(n: int, variance: float) -> np.ndarray:
+        end = math.sqrt(3 * variance)
+        return rng.uniform(-end, end, (n, 2)) @ [1, -1]
+
+    found = []
+    for _ in range(n_studies):
+        who = rng.permuted(np.tile(np.arange(r), (i, 1)), axis=1)[:, :v]
+        chance = 0.5 + effects(i, PARTS.item)[:, None] + effects(r, PARTS.rater)[who]
+        found.append((rng.random((i, v)) < chance).mean() - 0.5)
+    return np.array(found)
+
+
+def test_predicted_error_is_that_of_simulated_studies() -> None:
+    parts = replace(PARTS, rest=0.25 - 2 * (PARTS.item + PARTS.rater))
+    sd = simulated_differences(TWO, 2_000).std()
+    assert difference_se(parts, TWO) == pytest.approx(sd, rel=0.05)
+
+
+def test_power_grows_with_the_gap_and_is_the_level_without_one() -> None:
+    gaps = (0.0, 0.02, 0.05, 0.1)
+    power = [look_ahead(PARTS, MANY, gap=gap).power for gap in gaps]
+    assert power == sorted(power)
+    assert power[0] == pytest.approx(0.05, abs=0.02)
+
+
+def test_judges_are_given_and_people_are_drawn() -> None:
+    judges = look_ahead(PARTS, replace(TWO, n_raters=0), gap=0.05)
+    people = look_ahead(PARTS, TWO, gap=0.05)
+    assert judges.se < people.se
+    assert judges.half_width < people.half_width
+    assert people.half_width_elo == pytest.approx(people.half_width * 4 * ELO_PER_THETA)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n_systems": 1}, {"n_items": 1}, {"n_votes": 0}, {"n_pairs": 2}, {"n_raters": 2}],
+)
+def test_designs_that_cannot_be_are_refused(change: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"expected|cannot give"):
+        replace(TWO, **change)
+
+
+@pytest.mark.parametrize("change", [{"item": -0.1}, {"rest": math.nan}, {"slope": 0.3}])
+def test_components_that_cannot_be_are_refused(change: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"0 or more|at most 0\.25"):
+        replace(PARTS, **change)
