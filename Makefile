@@ -8,6 +8,7 @@ TEST_STAMP := $(VENV)/.installed-for-tests
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
 PYTEST := $(BIN)/python -m pytest
 QUICK := -m "not server and not postgres and not engine and not live and not browser"
+DRAWN := --hypothesis-profile=soak
 LOWEST := .venv-lowest
 
 .PHONY: help install install-tests demo test soak quick lowest package lint format check count
@@ -17,7 +18,8 @@ help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
 	@echo "make test   the whole test suite        make quick  its part without servers"
 	@echo "make soak   kills at random moments, of runs (50) and of pages (100, 20 on PostgreSQL), a minute without a"
-	@echo "            database, ten thousand steps of assigning pairs, and how fast pages come"
+	@echo "            database, ten thousand steps of assigning pairs, how fast pages come, and the"
+	@echo "            properties with other examples than make test draws"
 	@echo "make lint   format, lint, types, imports, and what there is to read, within budgets.toml"
 	@echo "make check  lint and test                 make count  what there is to read, by folder"
 	@echo "make lowest   make quick with the oldest versions that pyproject.toml allows"
@@ -59,7 +61,8 @@ test: install-tests
 
 soak: install-tests
 	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=60 $(PYTEST) tests/end_to_end
-	HEART_TEST_STEPS=10000 $(PYTEST) tests/store/people tests/web/test_blinding.py
+	HEART_TEST_STEPS=10000 $(PYTEST) $(DRAWN) tests/store/people tests/web/test_blinding.py
+	$(PYTEST) $(QUICK) $(DRAWN)
 
 quick: install-tests
 	$(PYTEST) $(QUICK)

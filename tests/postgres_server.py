@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -51,9 +51,7 @@ class PostgresServer:
     def __init__(self, programs: Path, folder: Path) -> None:
         self._programs, self._folder = programs, folder
         self._data = folder / "data"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = _free_port()
         self._run("initdb", "-D", self._data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
 
     @property
@@ -90,6 +88,20 @@ class PostgresServer:
             command, cwd=self._folder, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
+
+
+def _free_port() -> int:
+    """Return a port that nobody is given while the server is away, as any connection may be.
+
+    Those below 32768 are not given out, and each process of the suite has eight of its own.
+    """
+    first = 16_384 + 8 * (os.getpid() % 2_048)
+    for port in range(first, first + 8):
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError(f"none of the ports from {first} is free")
 
 
 @contextmanager
