@@ -130,7 +130,7 @@ def batch_server() -> Iterator[BatchServer]:
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(60)
         yield server
     finally:
         stop.set()

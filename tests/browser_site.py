@@ -17,6 +17,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Dialog,
     Page,
+    expect,
     sync_playwright,
 )
 
@@ -25,8 +26,9 @@ from hearteval.web.site import COOKIE
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 """For which a page may take its time on a busy machine."""
+expect.set_options(timeout=PATIENCE_MS)
 WIDTHS = (390, 1280)
 SCHEMES: Mapping[Literal["light", "dark"], Any] = {
     "light": {"resultTypes": ["violations"]},
@@ -82,7 +84,7 @@ def listening(world: World, *, port: int = 0) -> Iterator[Served]:
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        assert server.ready.wait(20)
+        assert server.ready.wait(60)
         yield Served(world, f"http://127.0.0.1:{server.port}")
     finally:
         server.should_exit = True
@@ -95,7 +97,9 @@ def real_browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip(f"there is no {CHROMIUM}: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE_MS
+        )
         try:
             yield browser
         finally:

@@ -68,7 +68,7 @@ def paying_server() -> Iterator[PayingServer]:
     thread = threading.Thread(target=serve)
     thread.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(60)
         yield server
     finally:
         stop.set()

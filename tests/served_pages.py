@@ -183,6 +183,7 @@ class Load:
 
     def __init__(self) -> None:
         self.acknowledged: list[str] = []
+        self.has_begun = threading.Event()
         self.codes: list[int] = []
         self._ended = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -217,6 +218,7 @@ class Load:
                 self.codes.append(sent.code)
                 if sent.code == 303:
                     self.acknowledged.append(words)
+                    self.has_begun.set()
         except OSError:
             return
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 from killable_study import read
-from served_pages import Load, Person, Served, prepare, serving
+from served_pages import ANSWER_SECONDS, Load, Person, Served, prepare, serving
 
 from hearteval.domain import Completion, Judgment
 from hearteval.store.sql import SqlStore
@@ -55,7 +55,8 @@ def kill_many_times(folder: Path, *, store: str, n_kills: int) -> list[str]:
             load.begin(person, "judge", f"J{number}-{judge}")
         writer = Person(served.address).join(prepared.links["write"])
         load.begin(writer, "write", f"W{number}")
-        time.sleep(chance.uniform(0.2, 1.5))
+        assert load.has_begun.wait(ANSWER_SECONDS)
+        time.sleep(chance.uniform(0.0, 1.3))
         served.kill()
         load.wait()
         acknowledged += load.acknowledged

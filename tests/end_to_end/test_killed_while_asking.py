@@ -19,10 +19,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 from aiohttp import web
-from killable_study import DEADLINE_SECONDS, content, read
+from killable_study import DEADLINE_SECONDS, content, read, wait_until_left
 from scripted_server import completion
 from served_study import fitting_reply, serving
 from study_files import FREE, presets, served, study_text
@@ -40,6 +41,7 @@ FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.r
 CALL_SECONDS = 0.02
 N_AT_ONCE = 8
 MOST_CALLS_OF_A_RUN = 16
+LAST = "whoever has asked last"
 NAME = re.compile("[0-9a-f]{64}")
 TEXTS = (
     "SELECT text FROM completions",
@@ -62,8 +64,11 @@ class Provider:
     """A provider that notes every call, and answers the same question always the same."""
 
     begun: list[str] = field(default_factory=list)
+    url: str = ""
 
     async def answer(self, request: web.Request, body: Mapping[str, object]) -> web.Response:
+        if body["model"] == LAST:
+            return web.json_response({})
         name = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
         self.begun.append(name)
         await asyncio.sleep(CALL_SECONDS)
@@ -99,7 +104,7 @@ def prepare(folder: Path, url: str, store: str | None) -> Case:
 
 
 def kept(case: Case) -> list[str]:
-    """Return the calls whose replies are durable; what a killed one has sent is waited for."""
+    """Return the calls whose replies are durable."""
     texts = [text for rows in read(case.store, *TEXTS) for (text,) in rows]
     return [found[0] for text in texts if (found := NAME.search(text))]
 
@@ -140,8 +145,16 @@ def kill_after(case: Case, provider: Provider, *, n_calls: int, seconds: float) 
     process.join(seconds)
     process.kill()
     process.join()
+    hear_out(provider.url)
+    wait_until_left(case.store)
     assert process.exitcode in (-signal.SIGKILL, 0), said(case)
     return process.exitcode != 0
+
+
+def hear_out(url: str) -> None:
+    """Wait until the provider has begun whatever was sent before: it listens to one by one."""
+    with urlopen(Request(url, json.dumps({"model": LAST}).encode())) as answer:
+        assert answer.status == 200
 
 
 def disturb(case: Case, provider: Provider, chance: random.Random, most: int) -> tuple[int, int]:
@@ -196,6 +209,7 @@ def test_kills_at_random_moments_pay_for_nothing_twice(
 ) -> None:
     provider, chance = Provider(), random.Random(2026)
     with serving(provider.answer) as server:
+        provider.url = server.url
         reference = prepare(tmp_path / "undisturbed", server.url, new_store())
         finish(reference)
         expected, calls = content(reference.study, reference.store), Counter(provider.begun)

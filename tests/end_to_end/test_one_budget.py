@@ -12,11 +12,13 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 from heart_command import Heart
+from killable_study import wait_until_left
 from scripted_server import completion
 from served_study import fitting_reply, serving, write_study
 
@@ -39,16 +41,20 @@ DATABASES = pytest.mark.parametrize(
 
 @dataclass
 class Provider:
-    """A provider that bills each call when it begins, and answers it after a while."""
+    """A provider that bills each call when it begins, and answers it after a while.
+
+    Of the calls beyond `most` it answers none before that is raised.
+    """
 
     seconds: float
+    most: float = inf
     asked: Counter[str] = field(default_factory=Counter)
-    n_answered: int = 0
 
     async def answer(self, request: web.Request, body: Mapping[str, object]) -> web.Response:
         self.asked[json.dumps([body["model"], body["messages"]])] += 1
+        while self.asked.total() > self.most:
+            await asyncio.sleep(0.01)
         await asyncio.sleep(self.seconds)
-        self.n_answered += 1
         usage = {"prompt_tokens": N_IN, "completion_tokens": N_OUT}
         return web.json_response({**completion(fitting_reply(body)), "usage": usage})
 
@@ -102,14 +108,16 @@ def test_two_runs_together_never_pass_the_limit(
 def test_what_a_killed_run_had_under_way_stays_booked_until_the_bill_is_known(
     tmp_path: Path, database: str, request: pytest.FixtureRequest, heart: Heart
 ) -> None:
-    store, provider = place(database, request), Provider(seconds=0.3)
+    store, provider = place(database, request), Provider(seconds=0.3, most=32)
     with serving(provider.answer) as server, pytest.MonkeyPatch.context() as patch:
         study = write_study(tmp_path, server.url, regular=40, extra=PRICED, limit="max_usd = 50.0")
         killed = start(study, store)
-        while provider.n_answered < 2 * N_AT_ONCE and killed.poll() is None:
+        while provider.asked.total() < 40 and killed.poll() is None:
             threading.Event().wait(0.01)
         killed.kill()
         killed.communicate()
+        wait_until_left(store or "")
+        provider.most = inf
         if store is not None:
             patch.setenv("HEART_STORE", store)
         else:

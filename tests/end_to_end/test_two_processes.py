@@ -69,8 +69,8 @@ def test_two_runs_on_one_store_pay_once_and_both_end_well(
     tmp_path: Path, database: str, request: pytest.FixtureRequest
 ) -> None:
     store = None if database == "sqlite" else request.getfixturevalue("postgres_url")
-    with serving(slowly()) as server:
-        study = write_study(tmp_path, server.url, regular=5, extra=PRICED)
+    with serving(once_two_ask()) as server:
+        study = write_study(tmp_path, server.url, regular=20, extra=PRICED)
         runs = [start(study, store) for _ in range(2)]
         ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
 

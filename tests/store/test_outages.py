@@ -69,18 +69,19 @@ def test_writer_that_was_stopped_holds_up_the_others_no_longer_than_a_while(
 
     def stop_at_first(connection: Connection) -> None:
         begun.set()
-        outcomes.append(ended.wait(timeout=20))
+        outcomes.append(ended.wait(timeout=60))
         connection.execute(text("SELECT 1"))
 
     stopped = threading.Thread(target=store._write, args=(stop_at_first,))
     stopped.start()
-    assert begun.wait(timeout=20)
+    assert begun.wait(timeout=60)
 
     assert other.add(systems(0)) == 20
 
     ended.set()
     stopped.join()
-    assert outcomes == [True, True]
+    assert len(outcomes) > 1
+    assert all(outcomes)
     store.close()
     other.close()
 

@@ -17,7 +17,7 @@ from hearteval.store.sharing import panel
 from hearteval.store.sharing.panel import LEASE, Panel, is_dead, name_process
 from hearteval.store.sql import SqlStore
 
-DEADLINE_SECONDS = 10
+DEADLINE_SECONDS = 60
 KEYS = [f"{n:032x}" for n in range(1, 9)]
 ELSEWHERE = "another-machine 77 1"
 """An owner of whom nobody here knows whether it is alive."""
