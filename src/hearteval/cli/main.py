@@ -51,6 +51,8 @@ VERBS: Mapping[str, str] = {
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
     "export": "Write a study as tables, or as Inspect logs.",
+    "release": "Write a study as a folder that strangers can check and continue.",
+    "verify": "Check a release: every file, record and table.",
     "gate": "Say whether a candidate may take a baseline's place.",
     "compare": "Say what moved between two studies or panels, and why.",
     "rank": "Rank systems by any file of pairwise votes.",
@@ -74,6 +76,7 @@ FOLDERS: Mapping[str, Sequence[str]] = {
     ),
     "tables": ("import", "export", "rank", "agree", "check"),
     "items": ("items",),
+    "board": ("release", "verify"),
 }
 """Of verbs whose module is not beside this one."""
 _PLACES = {verb: f"{folder}.{verb}" for folder, verbs in FOLDERS.items() for verb in verbs}

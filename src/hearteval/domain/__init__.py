@@ -15,6 +15,7 @@ from hearteval.domain.ids import (
 )
 from hearteval.domain.items import (
     CUES,
+    LEFT_OUT,
     PROFILES,
     RESISTANCES,
     Item,
@@ -58,6 +59,7 @@ from hearteval.domain.systems import (
     LatencyProbe,
     System,
     SystemKind,
+    is_tombstone,
 )
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "AXIS_NAMES",
     "CUES",
     "EQUAL_WEIGHTS",
+    "LEFT_OUT",
     "MAX_SCORE",
     "OVERALL",
     "PROFILES",
@@ -106,6 +109,7 @@ __all__ = [
     "flat_fields",
     "hash_records",
     "in_order",
+    "is_tombstone",
     "last_word",
     "normalised",
     "plain_text",

@@ -1,7 +1,7 @@
 """What is to be answered: turns, items, and why an item is in or out (HEART 9.2)."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 from unicodedata import category
 
@@ -31,6 +31,8 @@ EDGES: tuple[Edge, ...] = get_args(Edge)
 NO_LANGUAGE = "und"
 """BCP 47 for a language that nobody has determined."""
 MOST_INTENSE = 10
+LEFT_OUT = "[left out of the release]"
+"""Stands, in a release, for a text that may not be passed on."""
 _SHOWS_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(selector) for selector in range(0xFE00, 0xFE10)
 }
@@ -128,6 +130,17 @@ class Item:
         )
         self._require_known_labels(where)
         fill_id(self, "item", "source", "dialogue_id", "turn_index", "context", "subset", "profile")
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether a release was made without its texts: its id is that of what they were."""
+        return all(turn.text == LEFT_OUT for turn in self.context)
+
+    def without_texts(self) -> "Item":
+        """Return it as a release has it that may not pass its texts on."""
+        context = tuple(replace(turn, text=LEFT_OUT) for turn in self.context)
+        reference = None if self.reference is None else LEFT_OUT
+        return replace(self, context=context, reference=reference, situation="")
 
     def is_within(self, edges: Collection[str]) -> bool:
         """Say whether it holds no edge but these, as far as anybody has looked."""

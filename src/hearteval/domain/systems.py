@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal, get_args
 
 from hearteval.domain.ids import fill_id, require
-from hearteval.domain.items import shows_text
+from hearteval.domain.items import LEFT_OUT, Item, shows_text
 
 SystemKind = Literal["model", "human", "original", "baseline", "stress"]
 JsonObject = Mapping[str, Any]
@@ -103,8 +103,17 @@ class Completion:
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether the person who wrote it has withdrawn: then nobody is shown it any more."""
-        return self.writer_id is not None and self.text == WITHDRAWN
+        """Whether its text is gone, so that nobody is shown or measures it any more.
+
+        The person who wrote it has withdrawn, or a release was made without it.
+        """
+        return self.text == LEFT_OUT or (self.writer_id is not None and self.text == WITHDRAWN)
+
+
+def is_tombstone(record: object) -> bool:
+    """Say whether a record's texts are gone: its id is that of what they were."""
+    is_gone = isinstance(record, Completion) and record.is_withdrawn
+    return is_gone or (isinstance(record, Item) and record.is_left_out)
 
 
 _NAMES = (

@@ -14,6 +14,7 @@ from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study import Tell
+from hearteval.study.release.loading import is_release, open_release
 from hearteval.study.simulation.apart import require_one_sort
 
 Now = Callable[[], datetime]
@@ -72,13 +73,21 @@ def is_rated(study: Study) -> bool:
 def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
     """Open a study that has been stored, in its newest version, for verbs that only read it.
 
+    That of a release is read from its files, into memory.
+
     Raises:
-        StoreError: Nothing was stored under this name and seed.
+        StoreError: Nothing was stored under this name and seed, or a release is not as it was made.
     """
     settings = load_study(path)
-    if not holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
+    is_there = holds_store(settings.store, patience_seconds=PATIENCE_SECONDS)
+    if not is_there and not is_release(path):
         raise _nothing_stored(settings)
-    with closing(SqlStore.open_to_read(settings.store)) as store, store.naming_damage():
+    with (
+        closing(
+            SqlStore.open_to_read(settings.store) if is_there else open_release(path.parent, tell)
+        ) as store,
+        store.naming_damage(),
+    ):
         session = Session(settings=settings, store=store, tell=tell, now=utc_now)
         study = session.store.latest_study(study_id(settings))
         if study is None:

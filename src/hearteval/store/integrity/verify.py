@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect, or_, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex
 
-from hearteval.domain import WITHDRAWN, Completion, Pair
+from hearteval.domain import WITHDRAWN, Pair, is_tombstone
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.integrity.seal import (
@@ -271,8 +271,7 @@ def _read(
     except UNREADABLE:
         return None, "", (StoreFault(name, id_, f"{UNREAD} as a record"),)
     faults = []
-    is_tombstone = isinstance(record, Completion) and record.is_withdrawn
-    if same.id != id_ and not is_tombstone:
+    if same.id != id_ and not is_tombstone(record):
         faults.append(StoreFault(name, id_, "its id is not that of its content"))
     content = content_of(record)
     if content != kept:

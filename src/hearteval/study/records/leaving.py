@@ -1,17 +1,15 @@
 """A stored study -> tables, one for each kind of record, with the words that may leave it.
 
-What a person has written and nobody has released stays, and so does what raters said about it;
-withdrawn texts never leave. Choices and marks do: they are the numbers of the results. Rows are
-sorted by what they are about, never by ids that another study would not have.
+Rows are sorted by what they are about, never by ids that another study would not have.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from hearteval.domain import (
     AXIS_NAMES,
@@ -27,7 +25,6 @@ from hearteval.domain import (
     Rating,
     Study,
     System,
-    record_id,
 )
 from hearteval.domain.systems import SIMULATED
 from hearteval.exchange.records.writing import (
@@ -41,11 +38,10 @@ from hearteval.exchange.records.writing import (
 from hearteval.items.files import format_items
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.study import remove_left_drafts
+from hearteval.study.records.permitted import Permitted
 from hearteval.study.report.left_behind import remember
-from hearteval.study.report.reading import released_words
 from hearteval.study.session import Session
 
-R = TypeVar("R")
 ITEM_FILE = "items.jsonl"
 Row = dict[str, Cell]
 
@@ -70,11 +66,7 @@ def export_records(
             extra.
         StoreError: The folder cannot be written, or what judgments rest on was changed.
     """
-    for _ in session.store.judgment_table(study):  # checks who said it, of what, in which order
-        pass
-    leaving = _Leaving(session, study)
-    tables = {kind: make() for kind, make in leaving.makers.items()}
-    tables = {kind: made for kind, made in tables.items() if made.rows}
+    leaving, tables = _made(session, study)
     files = {
         f"{kind}.{form}": format_table(_columns(made.rows, study), form)
         for kind, made in tables.items()
@@ -90,17 +82,27 @@ def export_records(
     )
 
 
+def tables_of(session: Session, study: Study) -> Mapping[str, Columns]:
+    """Return every table that has a row, by the kind of its records."""
+    return {kind: _columns(made.rows, study) for kind, made in _made(session, study)[1].items()}
+
+
+def _made(session: Session, study: Study) -> tuple["_Leaving", Mapping[str, "_Made"]]:
+    for _ in session.store.judgment_table(study):  # checks who said it, of what, in which order
+        pass
+    leaving = _Leaving(session, study)
+    tables = {kind: make() for kind, make in leaving.makers.items()}
+    return leaving, {kind: made for kind, made in tables.items() if made.rows}
+
+
 class _Made(NamedTuple):
     rows: list[Row]
     n_held_back: int = 0
 
 
 @dataclass(frozen=True)
-class _Leaving:
+class _Leaving(Permitted):
     """A study as it is read for export."""
-
-    session: Session
-    study: Study
 
     @property
     def makers(self) -> Mapping[str, Callable[[], _Made]]:
@@ -115,25 +117,13 @@ class _Leaving:
             "labels": self._make_labels,
         }
 
-    def _iter(self, kind: type[R]) -> Iterable[R]:
-        return self.session.store.iter(kind, self.study)  # type: ignore[type-var]
-
-    @cached_property
-    def items(self) -> list[Item]:
-        """In the order of their ids, as in every table."""
-        return list(self._iter(Item))
-
     @cached_property
     def _systems(self) -> dict[str, System]:
-        return {system.id: system for system in self._iter(System)}
+        return {system.id: system for system in self.iter(System)}
 
     @cached_property
     def _raters(self) -> dict[str, Rater]:
-        return {rater.id: rater for rater in self._iter(Rater)}
-
-    @cached_property
-    def _texts(self) -> dict[str, Completion]:
-        return {text.id: text for text in self._iter(Completion)}
+        return {rater.id: rater for rater in self.iter(Rater)}
 
     @cached_property
     def _dialogues(self) -> dict[str, str]:
@@ -143,29 +133,6 @@ class _Leaving:
     def _groups(self) -> dict[str, str | None]:
         people = self.session.store.people.people(self.study.id)
         return {one.name: one.group for one in people}
-
-    @cached_property
-    def _released(self) -> frozenset[str]:
-        return released_words(self.session, self.study)
-
-    @cached_property
-    def _unreadable(self) -> frozenset[str]:
-        """Texts by people that may not leave."""
-        return frozenset(
-            text.id
-            for text in self._texts.values()
-            if text.writer_id is not None and (text.is_withdrawn or text.id not in self._released)
-        )
-
-    @cached_property
-    def _about(self) -> dict[str, tuple[str, str]]:
-        """The texts that each judgment is about, by its id."""
-        pairs = {pair.id: pair.completion_ids for pair in self._iter(Pair)}
-        return {
-            record_id("judgment", {"assignment_id": one.id}): pairs[one.pair_id]
-            for one in self._iter(Assignment)
-            if one.pair_id in pairs
-        }
 
     def _make_items(self) -> _Made:
         return _Made([_item_row(item) for item in self.items])
@@ -220,45 +187,40 @@ class _Leaving:
                 "cached": one.call.cached,
                 "created_at": one.created_at.isoformat(),
             }
-            for one in self._texts.values()
-            if one.id not in self._unreadable
+            for one in self.texts.values()
+            if one.id not in self.unreadable
         ]
         rows.sort(key=_by("item_id", "system", "writer", "repeat"))
-        return _Made(rows, len(self._unreadable))
+        return _Made(rows, len(self.unreadable))
 
     def _make_judgments(self) -> _Made:
-        pairs = {pair.id: pair for pair in self._iter(Pair)}
+        pairs = {pair.id: pair for pair in self.iter(Pair)}
         assignments = {
             one.id: one
-            for one in self._iter(Assignment)
+            for one in self.iter(Assignment)
             if one.rater_id in self._raters
             and one.pair_id in pairs
-            and self._texts.keys() >= set(pairs[one.pair_id].completion_ids)
+            and self.texts.keys() >= set(pairs[one.pair_id].completion_ids)
         }
         rows, n_held_back = [], 0
-        for one in self._iter(Judgment):
+        for one in self.iter(Judgment):
             if one.assignment_id not in assignments:
                 continue
             assignment = assignments[one.assignment_id]
             low, high = pairs[assignment.pair_id].completion_ids
             first = assignment.first_completion_id
             second = high if first == low else low
-            may_leave = self._may_say(self._raters[assignment.rater_id], one.id, first, second)
+            may_leave = self.may_say(self._raters[assignment.rater_id], one.id, first, second)
             n_held_back += not may_leave and bool(one.rationale or one.reasons)
             rows.append(self._judgment_row(one, assignment, second, may_leave=may_leave))
         keys = ("first", "second", "first_writer", "second_writer", "rater", "repeat")
         rows.sort(key=_by("item_id", *keys))
         return _Made(rows, n_held_back)
 
-    def _may_say(self, rater: Rater, record_id: str, *about: str) -> bool:
-        """Say whether a rater's words about texts may leave."""
-        is_read = rater.kind != "human" or record_id in self._released
-        return is_read and self._unreadable.isdisjoint(about)
-
     def _judgment_row(
         self, one: Judgment, assignment: Assignment, second_id: str, *, may_leave: bool
     ) -> Row:
-        first, second = self._texts[assignment.first_completion_id], self._texts[second_id]
+        first, second = self.texts[assignment.first_completion_id], self.texts[second_id]
         axes: Row = {}
         for axis in AXIS_NAMES:
             mark = one.axes.get(axis, AxisMark(None, None))  # type: ignore[arg-type]
@@ -299,11 +261,11 @@ class _Leaving:
 
     def _make_ratings(self) -> _Made:
         rows, n_held_back = list[Row](), 0
-        for one in self._iter(Rating):
-            if one.rater_id not in self._raters or one.completion_id not in self._texts:
+        for one in self.iter(Rating):
+            if one.rater_id not in self._raters or one.completion_id not in self.texts:
                 continue
-            text, rater = self._texts[one.completion_id], self._raters[one.rater_id]
-            may_leave = self._may_say(rater, one.id, text.id)
+            text, rater = self.texts[one.completion_id], self._raters[one.rater_id]
+            may_leave = self.may_say(rater, one.id, text.id)
             n_held_back += not may_leave and bool(one.comments)
             scores: Row = {axis: one.axes.get(axis) for axis in AXIS_NAMES}
             rows.append(
@@ -329,17 +291,10 @@ class _Leaving:
 
     def _make_labels(self) -> _Made:
         names = {rater.id: rater for rater in self.session.store.iter(Rater)}
-        identifying = {
-            (each.name, key) for each in map(load_taxonomy, TAXONOMIES) for key in each.identifying
-        }
         rows, n_held_back = [], 0
-        for one in self._iter(Label):
-            text = self._texts.get(one.completion_id or "")
-            is_own = one.item_id is not None or (text is not None and text.writer_id is None)
-            may_leave = is_own or one.text_id in self._released
-            may_leave &= (one.taxonomy, one.category) not in identifying
-            # Reasons quote what they are about.
-            may_leave &= self._unreadable.isdisjoint(self._about.get(one.judgment_id or "", ()))
+        for one in self.iter(Label):
+            text = self.texts.get(one.completion_id or "")
+            may_leave = self.may_quote(one)
             n_held_back += not may_leave and bool(one.evidence)
             rows.append(
                 {

@@ -1,0 +1,1 @@
+"""``heart`` verbs that publish a study, and check what others have published."""

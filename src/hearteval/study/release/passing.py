@@ -1,0 +1,196 @@
+"""What a release passes on: the records of a study, without words that may not leave it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from hearteval.completions.baselines import OF_REFERENCES
+from hearteval.domain import (
+    LEFT_OUT,
+    WITHDRAWN,
+    Assignment,
+    Attempt,
+    Completion,
+    Item,
+    Judgment,
+    Label,
+    Pair,
+    Rater,
+    Rating,
+    Screening,
+    Study,
+    System,
+)
+from hearteval.items.dialogues.spoken import NO_CONSENT, NOT_STATED
+from hearteval.judgments.calibration import calibration_study_id
+from hearteval.judgments.halo import halo_study_id
+from hearteval.judgments.stress_set.audit import audit_study_id
+from hearteval.store.base import Store
+from hearteval.store.records import Record
+from hearteval.store.rows import TABLES
+from hearteval.study.records.permitted import Permitted
+
+NOT_PUBLIC = "not for publication"
+CORPORA = ("esconv",)
+"""Sources whose texts are others', and are not passed on here."""
+BESIDE: tuple[Callable[[Study], str], ...] = (audit_study_id, halo_study_id, calibration_study_id)
+"""Studies of a study's judges, which its results rest on too."""
+
+
+def may_be_passed_on(item: Item) -> bool:
+    """Say whether a dialogue's texts may stand in a release, as far as its own fields say."""
+    return (
+        item.source not in CORPORA
+        and item.consent_basis != NO_CONSENT
+        and item.licence.lower() not in {NOT_STATED, NOT_PUBLIC}
+    )
+
+
+def members_of(store: Store, study: Study) -> dict[type[Any], dict[str, Any]]:
+    """Return every record that a study's newest version rests on, by kind and id.
+
+    What earlier versions alone name is left out, and so is what refers to it.
+    """
+    found: dict[type[Any], dict[str, Any]] = {kind: {} for kind in TABLES}
+    beside = [store.latest_study(of(study)) for of in BESIDE]
+    for one in (study, *filter(None, beside)):
+        found[Study][one.id] = one
+        for kind in TABLES:
+            if kind is not Study:
+                found[kind] |= {record.id: record for record in store.iter(kind, one)}
+    who = {label.rater_id for label in found[Label].values()} - found[Rater].keys()
+    found[Rater] |= {one.id: one for one in store.find(Rater, sorted(who))}
+    for kind, holds in _REFERS.items():
+        found[kind] = {id_: one for id_, one in found[kind].items() if holds(one, found)}
+    return found
+
+
+_Found = Mapping[type[Any], Mapping[str, Any]]
+_NAMED: Mapping[str, type[Any]] = {
+    "item_id": Item,
+    "system_id": System,
+    "rater_id": Rater,
+    "completion_id": Completion,
+    "assignment_id": Assignment,
+    "judgment_id": Judgment,
+    "pair_id": Pair,
+    "first_completion_id": Completion,
+}
+
+
+def _is_whole(record: Any, found: _Found) -> bool:
+    """Say whether all that a record refers to is there."""
+    named = ((getattr(record, name, None), kind) for name, kind in _NAMED.items())
+    return all(id_ is None or id_ in found[kind] for id_, kind in named)
+
+
+def _is_whole_pair(pair: Any, found: _Found) -> bool:
+    return pair.item_id in found[Item] and found[Completion].keys() >= set(pair.completion_ids)
+
+
+_REFERS: Mapping[type[Any], Callable[[Any, _Found], bool]] = {
+    Pair: _is_whole_pair,
+    **dict.fromkeys((Assignment, Judgment, Rating, Label, Attempt), _is_whole),
+}
+"""In this order, each after what it may refer to."""
+
+
+@dataclass(frozen=True)
+class Passing(Permitted):
+    """A study as a release has it; counts what it leaves out by what it is."""
+
+    has_groups: bool = True
+    """Whether it is said of people to which group they belong."""
+    n_left_out: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def _members(self) -> dict[type[Any], dict[str, Any]]:
+        return members_of(self.session.store, self.study)
+
+    def records(self) -> Iterator[tuple[type[Any], list[Record]]]:
+        """Yield what is passed on, kind by kind, in the order in which they may refer."""
+        for kind, members in self._members.items():
+            yield kind, [self._passed_on(members[id_]) for id_ in sorted(members)]
+
+    @cached_property
+    def unreadable(self) -> frozenset[str]:
+        """Texts that may not leave: of people, and of corpora that are not ours to pass on."""
+        own = super().unreadable
+        closed = self._closed_items
+        systems, texts = self._members[System], self._members[Completion]
+        return own | {
+            one.id
+            for one in texts.values()
+            if closed and (_repeats(systems[one.system_id]) or _is_made_of(one, systems, closed))
+        }
+
+    @cached_property
+    def _closed_items(self) -> frozenset[str]:
+        items = self._members[Item].items()
+        return frozenset(id_ for id_, one in items if not may_be_passed_on(one))
+
+    def _passed_on(self, record: Record) -> Record:
+        after = self._without_words(record)
+        if after != record:
+            self.n_left_out[type(record).__name__.lower()] += 1
+        return after
+
+    def _without_words(self, record: Record) -> Record:  # noqa: PLR0911 - one line a kind
+        match record:
+            case Item():
+                return record.without_texts() if record.id in self._closed_items else record
+            case Screening():
+                is_closed = record.item_id in self._closed_items
+                return replace(record, evidence="") if is_closed else record
+            case Completion():
+                is_gone = record.id in self.unreadable or record.text == WITHDRAWN
+                return replace(record, text=LEFT_OUT) if is_gone else record
+            case Judgment():
+                return record if self._may_reason(record) else _bare(record)
+            case Rating():
+                rater = self._members[Rater][record.rater_id]
+                item_id = self._members[Completion][record.completion_id].item_id
+                may_leave = item_id not in self._closed_items
+                may_leave &= self.may_say(rater, record.id, record.completion_id)
+                return record if may_leave else replace(record, comments={}, raw="")
+            case Attempt():
+                return replace(record, raw="", detail=None)
+            case Label():
+                may_leave = self.may_quote(record) and self._is_open(record)
+                return record if may_leave else replace(record, evidence="")
+            case Rater():
+                return record if self.has_groups else replace(record, group=None)
+        return record
+
+    def _may_reason(self, record: Judgment) -> bool:
+        assignment = self._members[Assignment][record.assignment_id]
+        pair = self._members[Pair][assignment.pair_id]
+        rater = self._members[Rater][assignment.rater_id]
+        # Whoever gives a reason may quote what they read.
+        is_open = pair.item_id not in self._closed_items
+        return is_open and self.may_say(rater, record.id, *pair.completion_ids)
+
+    def _is_open(self, label: Label) -> bool:
+        """Say whether what a label may quote is not of a dialogue that is not passed on."""
+        if label.item_id is not None:
+            return label.item_id not in self._closed_items
+        if label.judgment_id is not None:
+            judgment = self._members[Judgment][label.judgment_id]
+            return self._may_reason(judgment)
+        return label.completion_id not in self.unreadable
+
+
+def _bare(record: Judgment) -> Judgment:
+    return replace(record, rationale="", reasons={}, raw="")
+
+
+def _repeats(system: System) -> bool:
+    """Say whether a system's replies are replies of the items."""
+    return system.kind == "original" or system.settings.get("preset") in OF_REFERENCES
+
+
+def _is_made_of(text: Completion, systems: Mapping[str, Any], closed: frozenset[str]) -> bool:
+    """Say whether a text of the stress set is made of a dialogue that is not passed on."""
+    return systems[text.system_id].kind == "stress" and text.item_id in closed

@@ -1,0 +1,149 @@
+"""A release, held against itself: every file, record, id and table, from the folder alone."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from hearteval.config import load_study
+from hearteval.domain import Study
+from hearteval.errors import StoreError
+from hearteval.exchange.release import (
+    STUDY_FILE,
+    Fault,
+    Manifest,
+    check_files,
+    others,
+    read_file,
+    read_manifest,
+)
+from hearteval.report.text import plural
+from hearteval.store.sql import SqlStore
+from hearteval.study import Tell
+from hearteval.study.release.computed import (
+    RESULTS,
+    differences,
+    protocol_files,
+    protocol_hash,
+    results_files,
+    strange_members,
+)
+from hearteval.study.release.loading import load_release
+from hearteval.study.results import analyze
+from hearteval.study.session import Session, utc_now
+from hearteval.study.verify import verify_store
+from hearteval.version import __version__
+
+
+class Verified(NamedTuple):
+    """What was found of a release."""
+
+    manifest: Manifest
+    faults: tuple[Fault, ...]
+    n_tables: int
+    """That were computed again."""
+    others: tuple[str, ...]
+    """Files in the folder that are no part of it."""
+
+    @property
+    def is_by_this_version(self) -> bool:
+        """Whether this version of hearteval made its results."""
+        return self.manifest.heart_version == __version__
+
+
+def verify_release(folder: Path, tell: Tell) -> Verified:
+    """Check a release from its folder alone; no network, no database.
+
+    Raises:
+        SettingsError: The folder holds no release that this version can read.
+    """
+    manifest = read_manifest(folder)
+    faults = check_files(folder, manifest)
+    with closing(SqlStore.in_memory()) as store:
+        n_tables = 0
+        try:
+            with tell.progress("reading") as progress:
+                faults += load_release(
+                    folder, manifest, store, progress=lambda _kind, n: progress(n, None)
+                )
+                study = store.latest_study(manifest.study_id)
+            if study is None:
+                faults.append(Fault("study", "there is no record of it"))
+            else:
+                with tell.progress("reading replies again") as progress:
+                    checked = verify_store(store, progress=lambda _kind, n: progress(n, None))
+                    faults += (
+                        Fault(f"{one.kind} {one.id}".strip(), one.words) for one in checked.faults
+                    )
+                session = Session(
+                    settings=load_study(folder / STUDY_FILE), store=store, tell=tell, now=utc_now
+                )
+                found, n_tables = _compute_again(session, study, folder, manifest)
+                faults += found
+        except StoreError:  # a record contradicts another, or refers to one that is not there
+            faults.append(Fault("records", "do not fit together: nothing could be computed again"))
+    return Verified(
+        manifest, tuple(dict.fromkeys(faults)), n_tables, tuple(others(folder, manifest))
+    )
+
+
+def _compute_again(
+    session: Session, study: Study, folder: Path, manifest: Manifest
+) -> tuple[list[Fault], int]:
+    """Compute the results of a release again; return where they are others, and how many tables."""
+    made = {name: read_file(folder, name) or b"" for name in manifest.files}
+    faults = []
+    if protocol_hash(made) != manifest.protocol:
+        faults.append(Fault("protocol", "its hash is not that of its prompts and rubrics"))
+    is_ours = manifest.heart_version == __version__
+    if is_ours and protocol_hash(protocol_files()) != manifest.protocol:
+        faults.append(Fault("protocol", "is not that of the version that made it"))
+    if is_ours:
+        words = "the study file describes another than the records have"
+        faults += (Fault(name, words) for name in strange_members(session.settings, study))
+    with session.tell.progress("computing again"):
+        anew = results_files(analyze(session, study))
+    then = _json_of(made.get(RESULTS, b""))
+    moved = Counter(one.split(".")[0] for one in differences(then, _json_of(anew[RESULTS])))
+    faults += (
+        Fault(RESULTS, f"{plural(n, 'value')} of {name or 'all'} computed otherwise")
+        for name, n in moved.items()
+    )
+    faults += _compare_tables(made, anew)
+    return faults, len(anew)
+
+
+def _compare_tables(made: Mapping[str, bytes], anew: Mapping[str, bytes]) -> list[Fault]:
+    faults = []
+    tables = {name for name in made if name.startswith("results/") and name != RESULTS}
+    for name in sorted(tables | (anew.keys() - {RESULTS})):
+        if name not in anew or name not in made:
+            faults.append(
+                Fault(name, "is there" if name in made else "is not there, and should be")
+            )
+        elif any(differences(_cells(made[name]), _cells(anew[name]))):
+            faults.append(Fault(name, "is computed otherwise"))
+    return faults
+
+
+def _cells(table: bytes) -> list[list[object]]:
+    """Return the cells of a table, numbers as numbers."""
+    return [[_value(cell) for cell in row] for row in csv.reader(io.StringIO(table.decode()))]
+
+
+def _value(cell: str) -> object:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _json_of(content: bytes) -> object:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
