@@ -248,7 +248,7 @@ def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
         "fail_on_missing, stop_wait_s, simulated",
         "  judging.judges: expected a list in brackets, not 'cue'",
         "  analysis.weight: unknown setting (did you mean 'weights'?); known: weights, "
-        "consensus, split_axes, covariates, headline, against",
+        "consensus, split_axes, covariates, headline, assume_random, against",
     ]
     places = {"study.sed", "study.stor", "judging.judges", "analysis.weight"}
     assert set(caught.value.ids) == places

@@ -11,11 +11,13 @@ from drawn_text import misplaced, with_long_names
 from invented_results import invented_results, rename_system
 from people_study import simulated_study
 from PIL import Image
+from planted_studies import data_of
 from test_labels_on_the_page import CUES, PLANTED, invented_labels
 from test_reasons_on_the_page import results_with, source_of
 
 from hearteval.analysis.section import Sections
 from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.config.simulation import SimulationPlan
 from hearteval.errors import SettingsError
 from hearteval.report.plots import files
 from hearteval.report.plots.files import (
@@ -28,9 +30,11 @@ from hearteval.report.plots.files import (
 )
 from hearteval.report.plots.style import BLUE, ORANGE, SETTINGS, Heat
 from hearteval.sections import SECTIONS
+from hearteval.sections.anchored import Anchored
 from hearteval.sections.labels import Labels, plot
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.speed import SpeedResults, compare_speed
+from hearteval.study.simulation.making import draw_world
 
 MATPLOTLIB: Any = pytest.importorskip("matplotlib")
 RESULTS = invented_results()
@@ -66,7 +70,7 @@ def with_speed(found: SpeedResults | None) -> Sections:
     return {Traits: Traits(found, None)}
 
 
-def of_all_figures() -> tuple[StudyResults, StudyResults]:
+def of_all_figures() -> tuple[StudyResults, ...]:
     """Return results that between them have every figure, with what stands below a figure."""
     met = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
     assert met.leaderboard is not None
@@ -81,7 +85,9 @@ def of_all_figures() -> tuple[StudyResults, StudyResults]:
         },
     )
     drawn = {**met.sections, **with_speed(speed)}
-    return dataclasses.replace(met, sections=drawn, provenance=provenance), told
+    plan = SimulationPlan(systems=7, items=30, people=5, judges=2, comparisons=200)
+    of_seven = analyze_study(data_of(*draw_world("planted", plan, seed=3)), sections=[Anchored])
+    return dataclasses.replace(met, sections=drawn, provenance=provenance), told, of_seven
 
 
 @pytest.mark.parametrize("is_long", [False, True], ids=["names as they are", "long names"])

@@ -253,8 +253,9 @@ class StudyData:
     """Columns of a joined table, by name: value by system."""
     asks_people_axes: bool = False
     """Whether the pages on which people judge ask for axis marks (``people.axis_marks``)."""
-    n_pairs_of_people: int = 0
-    """Pairs that people are given to judge; 0 where none is known, and all may be theirs."""
+    pairs_of_people: Collection[str] = frozenset()
+    """Pairs that people are given to judge, drawn at random from those planned; empty where none is
+    known, and all may be theirs."""
     seconds: Mapping[str, float | None] = field(default_factory=dict)
     """How long people took for their judgments, by assignment id, in the order in which they came;
     None where nobody measured it."""

@@ -16,6 +16,7 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.judges import StressResult
+from hearteval.analysis.ranking.anchored import AnchoredRanking
 from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.voters import Headline
@@ -79,6 +80,7 @@ class Basis:
         rows: The first judgment of each rater on each of their pairs; `columns` the same.
         voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
         voters: Whose votes these are.
+        anchored: People's ranking anchored by judges'; None where people or judges did not vote.
         ratings: What judges who rate say, of `rated`; None where they compare. `stress` is how
             often their scores put the reference above texts made to be worse.
         board: The ranking; None where there is none. `by_pairs` is one by pairs also where judges
@@ -96,6 +98,7 @@ class Basis:
     voted: Sequence[JudgmentRow]
     counted: JudgmentColumns
     voters: Headline
+    anchored: AnchoredRanking | None
     board: Leaderboard | None
     by_pairs: Leaderboard | None
     cells: Cells | None

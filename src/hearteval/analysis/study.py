@@ -27,6 +27,7 @@ from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, withdraw
 from hearteval.analysis.examples import Example, choose_examples
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
+from hearteval.analysis.ranking.anchored import AnchoredRanking, anchor_judgments
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
@@ -64,7 +65,8 @@ class StudyResults:
         funnel: How the items were selected, as in `StudyData`; empty for items that came selected.
         headline: Whose votes the ranking is by, and all that stands beside its Elo; None where
             nobody has voted.
-        leaderboard: The ranking; None where it could not be computed.
+        leaderboard: The ranking; None where it could not be computed. Where the headline is
+            anchored, the one beside it.
         leaderboard_problem: Why there is no ranking, else None.
         win_rates: Of every system, ranked or not, by name.
         shares: How often systems are preferred, with intervals, by those whose votes the ranking
@@ -83,6 +85,7 @@ class StudyResults:
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
         mine: The system that the study is asked about, and the one it is to be compared with, where
             the study file names them.
+        anchored: People's ranking, anchored by judges'; None where people or judges did not vote.
         sections: What each section that was asked for found.
     """
 
@@ -104,6 +107,7 @@ class StudyResults:
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
     pace: PeoplePace | None = None
+    anchored: AnchoredRanking | None = None
     sections: Sections = field(default_factory=dict)
     mine: str | None = None
     against: str | None = None
@@ -113,6 +117,12 @@ class StudyResults:
         """Return what a section found; None where that was nothing, or where it was not asked."""
         one = self.sections.get(section)
         return None if one is None else one.found
+
+    @property
+    def leading(self) -> AnchoredRanking | None:
+        """The anchored ranking, where it is the one at the top."""
+        is_at_top = self.headline is not None and self.headline.by == "anchored"
+        return self.anchored if is_at_top and self.leaderboard_problem is None else None
 
     @property
     def found_sections(self) -> list[Section[Any]]:
@@ -128,6 +138,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     weights: Mapping[Axis, float] = EQUAL_WEIGHTS,
     ambiguity: AmbiguityRule = DEFAULT_RULE,
     headline: Voters | None = None,
+    assume_random: bool = False,
     mine: str | None = None,
     against: str | None = None,
     sections: Iterable[type[Section[Any]]] = (),
@@ -139,8 +150,9 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
     judge's replies that may be missing before the study has failed; `weights` are those of the axes
     in the overall score of ratings; `ambiguity` says which pairs are ambiguous, `headline` whose
-    votes the ranking is by, and what breaks it down or explains it; `sections` are what else is
-    said, in the order of the page.
+    votes the ranking is by, and what breaks it down or explains it; `assume_random`, that pairs
+    which people judged were drawn at random where the study did not draw them; `sections` are what
+    else is said, in the order of the page.
     """
     stored = data.with_ratings_of_people()
     data = stored.of_members()
@@ -152,7 +164,8 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     columns = to_columns(rows, data)
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
     voters, counted = choose_headline(rows, ranked, set(people_among(data.raters)), headline)
-    leaderboard, problem = _rank(counted, rows, data, voters, level=level)
+    anchored = anchor_judgments(rows, data, level=level, assume_random=assume_random)
+    leaderboard, problem = _rank(counted, rows, data, voters, anchored, level=level)
     coverage = cover_study(data, rows)
     assert data.provenance is not None, "results without a provenance"
     spending = sum_spending(
@@ -191,6 +204,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         voted=counted,
         counted=votes,
         voters=voters,
+        anchored=anchored,
         board=leaderboard,
         by_pairs=by_pairs,
         cells=headline_cells(votes, {row.system for row in leaderboard.rows})
@@ -248,6 +262,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         mine=mine,
         against=against,
         headline=voters if rows and is_compared else None,
+        anchored=anchored if is_compared else None,
         sections=named,
     )
     # A section may have more to say of a part of the core: that stands in its place.
@@ -320,6 +335,7 @@ def _rank(
     every: Sequence[JudgmentRow],
     data: StudyData,
     voters: Headline,
+    anchored: AnchoredRanking | None,
     *,
     level: float,
 ) -> tuple[Leaderboard | None, str | None]:
@@ -328,6 +344,8 @@ def _rank(
         return None, "there is no judgment yet; see what is missing"
     chosen = f'by [analysis] headline = "{voters.asked}" there is no ranking: '
     try:
+        if voters.by == "anchored":
+            _require_anchored(anchored)
         if not rows:
             raise NotIdentifiedError(f"there is no judgment by {voters.by}")
         counted = {row.rater_id for row in rows}
@@ -345,11 +363,20 @@ def _rank(
     return found, None
 
 
+def _require_anchored(anchored: AnchoredRanking | None) -> None:
+    if anchored is None:
+        raise NotIdentifiedError(
+            "it takes votes of people and of judges, and one of them is lacking"
+        )
+    if anchored.reason is not None:
+        raise NotIdentifiedError(anchored.reason)
+
+
 def _of_voters(columns: JudgmentColumns, voters: Headline) -> JudgmentColumns:
-    """Return the judgments that the headline is by."""
-    if voters.by == "both" or not voters.n_left_out:
+    """Return the judgments that all beside the headline is by."""
+    if voters.beside == "both" or not voters.n_left_out:
         return columns
-    return columns.select(columns.is_person == (voters.by == "people"))
+    return columns.select(columns.is_person == (voters.beside == "people"))
 
 
 def _missing_notices(row: SystemCoverage) -> list[Notice]:

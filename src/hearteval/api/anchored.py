@@ -17,7 +17,7 @@ from hearteval.exchange.options import Tables, VoteOptions
 from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind
 from hearteval.notices import Notice
-from hearteval.report.files.contrasts import anchored_table
+from hearteval.report.files.contrasts import anchored_table, anchored_words
 from hearteval.report.table import Display
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class AnchoredVotes(AnchoredRanking, Shown):
         }
 
     def _display(self) -> Display:
-        return Display((anchored_table(self),))
+        return Display((anchored_words(self) or anchored_table(self),))
 
 
 @takes(VoteOptions)

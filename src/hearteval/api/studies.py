@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class Results(StudyResults, Shown):
     """What a study found; see `hearteval.analysis.study` for every field.
 
-    Its dataframe has the rows of the leaderboard, or of the scores; without a ranking, win rates.
+    Its dataframe has the rows of the ranking at the top, or of the scores; without either, win
+    rates.
     """
 
     schema: ClassVar = "heart.analyze/1"
@@ -47,11 +48,11 @@ class Results(StudyResults, Shown):
         return body | section_dicts(self.sections)
 
     def _rows(self) -> list[dict[str, Any]]:
-        from hearteval.report.leaderboard import leaderboard_rows
+        from hearteval.report.leaderboard import anchored_rows, leaderboard_rows
         from hearteval.report.scores import rating_rows
 
         rates = [asdict(rate) for rate in self.win_rates]
-        rows = leaderboard_rows(self) or rating_rows(self.ratings) or rates
+        rows = anchored_rows(self) or leaderboard_rows(self) or rating_rows(self.ratings) or rates
         return [_by_axis(row) for row in rows]
 
     def _display(self) -> Display:

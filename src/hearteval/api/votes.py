@@ -25,6 +25,7 @@ from hearteval.exchange.votes import PartedVotes
 from hearteval.report.files.contrasts import (
     anchor_table,
     anchored_table,
+    anchored_words,
     differences_table,
     ties_table,
 )
@@ -120,7 +121,8 @@ class Ranking(VoteRanking, Shown):
         if self.judge_aware is not None:
             more += judged_display(self.judge_aware).parts
         if self.by_people_and_judges is not None:
-            more.append(anchored_table(self.by_people_and_judges))
+            found = self.by_people_and_judges
+            more.append(anchored_words(found) or anchored_table(found))
         return Display((*ranking_display(self).parts, *more))
 
 

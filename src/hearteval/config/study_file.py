@@ -88,6 +88,8 @@ class StudySettings:
     """Which comparisons are ambiguous."""
     headline: Voters | None = None
     """Whose votes the ranking at the top is by; None for the default."""
+    assume_random: bool = False
+    """Whether pairs that people judged elsewhere were drawn at random from those of the judges."""
     against: str | None = None
     """The system that the answer compares with; None for the default. It makes no result another.
     """
@@ -125,6 +127,7 @@ class StudySettings:
                 **({} if self.weights == EQUAL_WEIGHTS else {"weights": dict(self.weights)}),
                 **({} if self.ambiguity == DEFAULT_RULE else {"ambiguity": asdict(self.ambiguity)}),
                 **({} if self.headline is None else {"headline": self.headline}),
+                **({"assume_random": True} if self.assume_random else {}),
                 "name": self.name,
                 "seed": self.seed,
                 "items": items[0] if len(items) == 1 else items,
@@ -177,6 +180,7 @@ class _Analysis(Section):
     split_axes: Annotated[int, Field(ge=1, le=len(AXES))] = DEFAULT_RULE.split_axes
     covariates: Annotated[str, Field(min_length=1)] | None = None
     headline: Voters | None = None
+    assume_random: bool = False
     against: Annotated[str, Field(min_length=1)] | None = None
 
 
@@ -313,6 +317,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
             consensus=wire.analysis.consensus, split_axes=wire.analysis.split_axes
         ),
         headline=wire.analysis.headline,
+        assume_random=wire.analysis.assume_random,
         against=wire.analysis.against,
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,

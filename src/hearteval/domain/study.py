@@ -9,8 +9,9 @@ from hearteval.domain.display import Display, read_display
 from hearteval.domain.ids import fill_id, require
 from hearteval.domain.systems import SIMULATED, JsonObject
 
-Voters = Literal["people", "judges", "both"]
-"""Whose votes a ranking is by."""
+Voters = Literal["people", "judges", "both", "anchored"]
+"""Whose votes a ranking is by; anchored: people's, helped by judges' where these know their mind.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ and a notebook get rounded numbers, the CSV every number in full.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import compress
 from operator import attrgetter
 from typing import Any
@@ -31,6 +31,7 @@ from hearteval.report.table import (
     tabulate,
 )
 from hearteval.report.text import (
+    MINE,
     NO_BREAK_SPACE,
     NO_VALUE,
     bare_percent,
@@ -47,7 +48,6 @@ from hearteval.report.text import (
 )
 
 RANK_DIFFERS = "\N{NOT EQUAL TO}"
-MINE = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}\N{NO-BREAK SPACE}"
 TOO_FEW = "\N{MIDDLE DOT}"
 WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
 """Who judged, in words, by `Leaderboard.judged_by`."""
@@ -300,6 +300,11 @@ def leaderboard_rows(results: StudyResults) -> list[dict[str, Any]]:
     """Return the leaderboard's headline columns for JSON; empty where there is no ranking."""
     rows = results.leaderboard.rows if results.leaderboard else ()
     return [{name: attrgetter(CSV_FIELDS[name])(row) for name in HEADLINE} for row in rows]
+
+
+def anchored_rows(results: StudyResults) -> list[dict[str, Any]]:
+    """Return the anchored ranking for JSON; empty where another one is at the top."""
+    return [asdict(row) for row in results.leading.systems] if results.leading else []
 
 
 def latency_table(rows: Sequence[SystemLatency]) -> Table:

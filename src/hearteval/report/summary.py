@@ -22,6 +22,7 @@ from hearteval.report.answers.two_systems import share_table, shares_of_two
 from hearteval.report.coverage import people
 from hearteval.report.coverage.missing import coverage_totals
 from hearteval.report.coverage.spending import spending_lines
+from hearteval.report.files.contrasts import anchored_table
 from hearteval.report.table import Display, Table
 from hearteval.report.text import (
     count,
@@ -33,14 +34,16 @@ from hearteval.report.text import (
 
 
 def results_table(results: StudyResults) -> Table | None:
-    """Return the leaderboard, the scores, or without either the win rates."""
+    """Return the ranking at the top, the scores, or without either the win rates."""
     names = results.axis_names
     if results.ratings is not None:
         return scores.score_table(results.ratings, names) if results.ratings.systems else None
     if (two := shares_of_two(results)) is not None:
         voters = results.headline
-        by_both = voters is not None and voters.by == "both"
+        by_both = voters is not None and voters.beside == "both"
         return share_table(two, names, by_both=by_both)
+    if results.leading is not None:
+        return anchored_table(results.leading, votes_words(results), mine=results.mine)
     if results.leaderboard is not None:
         return leaderboard.board_table(
             results.leaderboard,

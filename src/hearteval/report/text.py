@@ -25,6 +25,8 @@ FEWEST_ITEMS = 5
 TOO_FEW = "too few items"
 NO_VALUE = "\N{EN DASH}"
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+MINE = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}\N{NO-BREAK SPACE}"
+"""What stands before one's own system."""
 SERIOUS, ASIDE = "!", "\N{MIDDLE DOT}"
 """What stands before a notice."""
 _UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"

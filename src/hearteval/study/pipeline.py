@@ -31,7 +31,7 @@ from hearteval.judgments.run import (
 from hearteval.models.asking import AskedCounts
 from hearteval.report.answers.headline import results_notices
 from hearteval.report.coverage.missing import missing_lines
-from hearteval.report.leaderboard import leaderboard_rows
+from hearteval.report.leaderboard import anchored_rows, leaderboard_rows
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges
@@ -143,6 +143,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "judge_notice": results.judge_notice,
         "warnings": list(results_notices(results)),
         "consent_bases": list(results.provenance.consent_bases),
+        "anchored": anchored_rows(results),
         "leaderboard": leaderboard_rows(results),
         "rated": rating_rows(results.ratings),
         "failures": [asdict(failure) for failure in results.failures],

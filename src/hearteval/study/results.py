@@ -87,6 +87,7 @@ def analyze(session: Session, study: Study) -> StudyResults:
             weights=session.settings.score_weights,
             ambiguity=session.settings.ambiguity,
             headline=session.settings.headline,
+            assume_random=session.settings.assume_random,
             mine=session.settings.mine,
             against=session.settings.against,
             sections=SECTIONS,
@@ -157,7 +158,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         **_told(session, study),
         people_per_pair=_people_per_pair(study),
         people_edges=_people_edges(study),
-        n_pairs_of_people=len(store.people.targets(study.id, "judge")),
+        pairs_of_people=store.people.targets(study.id, "judge"),
     )
 
 

@@ -181,7 +181,7 @@ def _cover_people(
         n_raters=len(set().union(*of_pair.values())),
         n_judgments=sum(row.rater_id in people for row in rows),
         n_pairs=len(of_pair),
-        n_pairs_planned=max(data.n_pairs_of_people or n_pairs, len(of_pair)),
+        n_pairs_planned=max(len(data.pairs_of_people) or n_pairs, len(of_pair)),
         n_pairs_by_people=tuple(sorted(sizes.items())),
         wanted_per_pair=wanted,
         n_pairs_full=sum(n for size, n in sizes.items() if wanted is not None and size >= wanted),

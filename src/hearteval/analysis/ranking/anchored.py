@@ -4,26 +4,43 @@ For studies and vote files alike. The same without a judge stands beside every f
 shrinkage does not pass for what judges bring. What cannot be told is missing, with its reason.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
 from hearteval.analysis.ranking.intervals import choose_interval, vary
 from hearteval.analysis.ranking.votes import Votes
-from hearteval.analysis.ranking.warnings import VOTES, Wording
+from hearteval.analysis.ranking.warnings import JUDGMENTS, VOTES, Wording
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.bradley_terry.anchored import Anchored, anchor
+from hearteval.stats.bradley_terry.anchored import Anchored, Spread, anchor
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA
 from hearteval.stats.bradley_terry.measured import Measured, measure
-from hearteval.stats.comparisons import Comparisons, FloatArray
+from hearteval.stats.comparisons import Comparisons, FloatArray, select_comparisons
+from hearteval.stats.special import ndtri
 
+JUDGES: Final = "judges"
+"""A study's judges as one, so that a system that a judge is kept from has judges' votes all the
+same."""
+NOT_DRAWN: Final = (
+    "people's votes were imported, and nothing says how their pairs were chosen; if that was at"
+    " random from those that judges judged, set [analysis] assume_random = true"
+)
 NO_PLACE: Final = "no votes compare it with the others"
 ONLY_PEOPLE: Final = "not every judge's votes place it: it stands on people's alone"
 ONLY_JUDGES: Final = "people's votes do not compare it: it stands on what judges imply"
 ONLY_ONE: Final = "the only one of its kind: judges add nothing, it stands on people's votes alone"
+
+
+class Places(NamedTuple):
+    """The best and the worst place of a system that stay open."""
+
+    rank_low: int
+    rank_high: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +54,10 @@ class AnchoredSystem:
             two says anything of it.
         elo_without_judges: By people's votes and shrinkage alone; None where they do not place it.
         note: What it stands on, where that is not both; else empty.
+        rank_low: The best place that intervals leave open, as in `open_places`; None without one.
+        elo_people: By people's votes alone, every one counting once; None where they do not place
+            it beside all others that they compare.
+        elo_judges: By judges' alone, the mean of several; None where not each places it.
     """
 
     system: str
@@ -50,6 +71,14 @@ class AnchoredSystem:
     low_without_judges: float | None
     high_without_judges: float | None
     note: str
+    rank_low: int | None = None
+    rank_high: int | None = None
+    elo_people: float | None = None
+    low_people: float | None = None
+    high_people: float | None = None
+    elo_judges: float | None = None
+    low_judges: float | None = None
+    high_judges: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +93,8 @@ class AnchoredRanking:
         systems: The best first, then those without a place.
         interval_used: Of people's votes, as in their own ranking.
         reason: Why there is no such ranking; else None.
+        share_drawn: Share of the pairs that judges judged which people were to judge, drawn at
+            random: the chance of each. None for votes of a file.
     """
 
     tau_elo: float | None = None
@@ -75,6 +106,12 @@ class AnchoredRanking:
     interval_used: str
     level: float
     reason: str | None
+    share_drawn: float | None = None
+
+    @property
+    def placed(self) -> tuple[AnchoredSystem, ...]:
+        """The systems with a place."""
+        return tuple(row for row in self.systems if row.elo is not None)
 
 
 def rank_anchored(
@@ -107,23 +144,69 @@ def rank_anchored(
         found = anchor(measured, kind, level=level)
         alone = anchor(measured.without_judges(), kind, level=level)
     except NotIdentifiedError as error:
-        return AnchoredRanking(
-            slopes={}, kinds={}, systems=(), interval_used=used, level=level, reason=str(error)
-        )
+        return _without(str(error), used=used, level=level)
     tau, tau_low, tau_high = (float(ELO_PER_THETA * ends[0]) for ends in found.tau)
     offsets = _numbers(ELO_PER_THETA * found.offsets.estimate)
-    rows = _rows(systems, measured, found, alone)
+    rows = _rows(systems, measured, found, alone, level=level)
     return AnchoredRanking(
         tau_elo=tau,
         tau_low=tau_low,
         tau_high=tau_high,
         slopes=dict(zip(judges, found.slopes.estimate.tolist(), strict=True)),
         kinds=dict(zip_longest(kinds, offsets)),
-        systems=tuple(sorted(rows, key=lambda row: (row.elo is None, -(row.elo or 0), row.system))),
+        systems=_placed(rows),
         interval_used=used,
         level=level,
         reason=None,
     )
+
+
+def _without(reason: str, *, used: str, level: float) -> AnchoredRanking:
+    return AnchoredRanking(
+        slopes={}, kinds={}, systems=(), interval_used=used, level=level, reason=reason
+    )
+
+
+def anchor_judgments(
+    rows: Sequence[JudgmentRow], data: StudyData, *, level: float, assume_random: bool
+) -> AnchoredRanking | None:
+    """Rank a study's systems by people's judgments and all judges' as one's.
+
+    Nothing is anchored where pairs that people judged are neither those that the study drew for
+    them nor all that judges judged, unless somebody says that they were drawn at random.
+
+    Returns:
+        None where people or judges did not vote.
+    """
+    raters = people_among(data.raters)
+    pairs: tuple[set[str], set[str]] = set(), set()
+    for row in rows:
+        pairs[row.rater_id in raters].add(row.pair_id)
+    of_judges, of_people = pairs
+    if not of_judges or not of_people:
+        return None
+    systems = sorted(data.ranked, key=lambda system: system.name)
+    is_drawn = of_people <= set(data.pairs_of_people)
+    if not (is_drawn or assume_random or of_judges <= of_people):
+        return _without(NOT_DRAWN, used="", level=level)
+    votes = to_comparisons(
+        rows,
+        use_strength=False,
+        system_ids=[system.id for system in systems],
+        rater_ids=raters,
+        writers=data.writers,
+    )
+    votes = replace(votes, weight=np.ones(len(votes)))
+    is_person = votes.rater >= 0
+    found = rank_anchored(
+        select_comparisons(votes, is_person),
+        {JUDGES: select_comparisons(votes, ~is_person)},
+        {system.name: system.kind for system in systems},
+        wording=JUDGMENTS,
+        level=level,
+    )
+    drawn = of_judges.intersection(data.pairs_of_people if is_drawn else of_people)
+    return replace(found, share_drawn=len(drawn) / len(of_judges))
 
 
 def anchor_votes(
@@ -165,25 +248,34 @@ def anchor_votes(
 
 
 def _rows(
-    systems: Mapping[str, str], measured: Measured, found: Anchored, alone: Anchored
+    systems: Mapping[str, str],
+    measured: Measured,
+    found: Anchored,
+    alone: Anchored,
+    *,
+    level: float,
 ) -> list[AnchoredSystem]:
-    columns = [_numbers(ELO_MEAN + ELO_PER_THETA * ends) for ends in found.theta]
-    columns += [_numbers(values) for values in (found.weight, found.doubt)]
     # Without people's votes of its own a system is there only as one of its kind.
     is_compared = measured.group >= 0
-    columns += [
-        _numbers(np.where(is_compared, ELO_MEAN + ELO_PER_THETA * ends, np.nan))
-        for ends in alone.theta
-    ]
+    spreads = {
+        "": found.theta,
+        "_without_judges": Spread(*(np.where(is_compared, at, np.nan) for at in alone.theta)),
+        "_people": _by_people(measured, level),
+        "_judges": _by_judges(measured, level),
+    }
+    columns = {
+        f"{end}{by}": _numbers(ELO_MEAN + ELO_PER_THETA * values)
+        for by, spread in spreads.items()
+        for end, values in zip(("elo", "low", "high"), spread, strict=True)
+    }
+    columns |= {"weight_of_people": _numbers(found.weight), "doubt": _numbers(found.doubt)}
     kinds = list(systems.values())
     is_placed = np.asarray(~np.isnan(measured.judges).any(axis=1))
     rows = []
     for i, (name, kind) in enumerate(systems.items()):
-        elo, low, high, weight, doubt, elo_alone, low_alone, high_alone = (
-            column[i] for column in columns
-        )
+        values: dict[str, Any] = {column: numbers[i] for column, numbers in columns.items()}
         note = ""
-        if elo is None:
+        if values["elo"] is None:
             note = NO_PLACE
         elif not is_placed[i]:
             note = ONLY_PEOPLE
@@ -191,22 +283,54 @@ def _rows(
             note = ONLY_JUDGES
         elif kinds.count(kind) == 1:
             note = ONLY_ONE
-        rows.append(
-            AnchoredSystem(
-                system=name,
-                kind=kind,
-                elo=elo,
-                low=low,
-                high=high,
-                weight_of_people=weight,
-                doubt=None if note else doubt,
-                elo_without_judges=elo_alone,
-                low_without_judges=low_alone,
-                high_without_judges=high_alone,
-                note=note,
-            )
-        )
+        if note:
+            values["doubt"] = None
+        rows.append(AnchoredSystem(system=name, kind=kind, note=note, **values))
     return rows
+
+
+def _placed(rows: Sequence[AnchoredSystem]) -> tuple[AnchoredSystem, ...]:
+    """Return the best first, each with the places that it may have, then those without any."""
+    ordered = sorted(rows, key=lambda row: (row.elo is None, -(row.elo or 0), row.system))
+    placed = [row for row in ordered if row.elo is not None]
+    ranked = [
+        replace(row, **places._asdict())
+        for row, places in zip(placed, open_places(placed), strict=True)
+    ]
+    return (*ranked, *ordered[len(placed) :])
+
+
+def open_places(rows: Sequence[AnchoredSystem]) -> list[Places]:
+    """Return the best and the worst place of each: above it are those whose intervals lie above.
+
+    Over all pairs at once two are put into a wrong order in at most about one study of twenty, as
+    with the other rankings (measured; see docs/reference/anchored.md).
+    """
+    low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
+    above = low[None, :] > high[:, None]
+    best, worst = 1 + above.sum(axis=1), len(rows) - above.sum(axis=0)
+    return list(map(Places, best.tolist(), worst.tolist()))
+
+
+def _by_people(measured: Measured, level: float) -> Spread:
+    """Return people's strengths; none where they fall into groups, which have no common scale."""
+    n = len(measured.people)
+    is_one = measured.group == (0 if measured.group.max() == 0 else None)
+    theta = np.where(is_one, measured.people, np.nan)
+    return _spread(theta, np.diag(measured.errors)[:n], level)
+
+
+def _by_judges(measured: Measured, level: float) -> Spread:
+    """Return the mean of judges' strengths."""
+    n, n_judges = measured.judges.shape
+    blocks = measured.errors.reshape(1 + n_judges, n, 1 + n_judges, n)[1:, :, 1:, :]
+    variance = np.einsum("jiki->i", blocks) / n_judges**2
+    return _spread(measured.judges.mean(axis=1), variance, level)
+
+
+def _spread(theta: FloatArray, variance: FloatArray, level: float) -> Spread:
+    reach = ndtri((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
+    return Spread(theta, theta - reach, theta + reach)
 
 
 def _numbers(values: FloatArray) -> list[float | None]:

@@ -138,6 +138,8 @@ def _of_axes(votes: JudgmentColumns, led: Share, *, level: float) -> Iterator[Sh
     is_first = np.array([one.name == led.system for one in votes.names.systems])[votes.first]
     for axis, marks in votes.marks.items():
         rows = ~np.isnan(marks)
+        if not rows.any():  # only those marked it whose votes are not counted
+            continue
         won = np.where(is_first, marks, 1 - marks)[rows]
         summed = Summed(
             item=votes.item[rows],

@@ -2,7 +2,7 @@
 
 People's, where five of them judged every system and their votes alone rank all; else both; judges'
 where no person voted. A study may say so itself; then what its votes do not determine is told, and
-no other votes stand in.
+no other votes stand in. Where the headline is anchored, what stands beside it is by the default.
 """
 
 from collections import defaultdict
@@ -23,13 +23,16 @@ class Headline:
     """Whose votes the headline ranking is by, and how many stand behind it.
 
     Attributes:
-        by: ``people``, ``judges`` or ``both``, where both voted.
+        by: ``people``, ``judges`` or ``both``, where both voted; or ``anchored``.
+        beside: Whose votes all is by that stands beside the Elo: the same, but where that is
+            anchored.
         asked: What the study file asks for; None for the default.
         n_people: People whose votes count; n_judges, LLM judges.
         n_left_out: Judgments by the other kind, which count in its own ranking only.
     """
 
     by: Voters
+    beside: Voters
     asked: Voters | None
     n_people: int
     n_judges: int
@@ -53,7 +56,7 @@ def choose_headline(
     """
     by_people = [row for row in rows if row.rater_id in people]
     n = len(by_people)
-    by = asked or _default(rows, by_people, systems)
+    by = _default(rows, by_people, systems) if asked in (None, "anchored") else asked
     used: Sequence[JudgmentRow] = rows
     if by == "people":
         used = by_people
@@ -64,7 +67,8 @@ def choose_headline(
     if by == "both" and 0 in (n_people, len(raters) - n_people):
         by = "people" if n_people else "judges"
     headline = Headline(
-        by=by,
+        by="anchored" if asked == "anchored" else by,
+        beside=by,
         asked=asked,
         n_people=n_people,
         n_judges=len(raters) - n_people,

@@ -2,26 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from hearteval.analysis.ranking.anchored import AnchoredRanking, Places, open_places
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
-from hearteval.report.answers.answer import Answer, answer, first_place_words
+from hearteval.report.answers.answer import NARROWING, Answer, answer, first_place_words
 from hearteval.report.answers.mine import answer_of_mine, baseline_words, whose, without_place
 from hearteval.report.answers.two_systems import answer_of_two, shares_of_two
-from hearteval.report.text import listed, plural
+from hearteval.report.text import listed, plural, whole
 
 MAX_NAMED = 3
 """Systems named in a sentence; more are counted."""
-
-
-class Places(NamedTuple):
-    """The best and the worst place of a system that stay open."""
-
-    rank_low: int
-    rank_high: int
 
 
 def sentence(results: StudyResults) -> Answer:
@@ -32,7 +25,7 @@ def sentence(results: StudyResults) -> Answer:
     if board is not None and (own := answer_of_mine(results, board)) is not None:
         return own
     if board is not None:
-        said = _who_leads(board)
+        said = _who_leads(board, results)
         return said if results.mine is None else without_place(results.mine, said)
     if ratings is None:
         return _without_ranking(results)
@@ -53,16 +46,28 @@ def _without_ranking(results: StudyResults) -> Answer:
     )
 
 
-def _who_leads(board: Leaderboard) -> Answer:
+def _who_leads(board: Leaderboard, results: StudyResults) -> Answer:
     """Say who leads; offline baselines lead nobody, but none that could is left unsaid."""
+    if results.leading is not None:
+        return _who_leads_anchored(results.leading, board, results)
     real = [row for row in board.rows if row.kind != "baseline"]
     rows = real if len(real) > 1 and board.differences else board.rows
     names = [row.system for row in rows]
     places = [row.weighted for row in rows] if rows is board.rows else _places(board, names)
     said = answer(names, places, board.warnings)
     also = "" if len(rows) == len(board.rows) else baseline_words(board, names[0])
-    lead = f"By {whose(board)} votes, {_inside(said.lead)}"
+    lead = f"By {whose(results, board)} votes, {_inside(said.lead)}"
     return said._replace(lead=lead, rest=f"{said.rest} {also}".strip())
+
+
+def _who_leads_anchored(
+    found: AnchoredRanking, board: Leaderboard, results: StudyResults
+) -> Answer:
+    real = [row for row in found.placed if row.kind != "baseline"]
+    rows = real if len(real) > 1 else found.placed
+    narrow = [one for one in board.warnings if one.kind in NARROWING]
+    said = answer([row.system for row in rows], open_places(rows), narrow)
+    return said._replace(lead=f"By {whose(results, board)} votes, {_inside(said.lead)}")
 
 
 def _places(board: Leaderboard, names: Sequence[str]) -> list[Places]:
@@ -97,17 +102,26 @@ def votes_words(results: StudyResults) -> str:
     who += [plural(n_judges, "judge")] * bool(n_judges)
     half = ", each kind half of the weight where both judged a pair" if len(who) > 1 else ""
     said = f"Votes: {listed(who)}{half}."
+    if results.leading is not None:
+        return (
+            "Elo: people's votes, moved by judges' as far as these have shown that they know"
+            f" people's mind; they miss by about {whole(results.leading.tau_elo)} Elo. Wins:"
+            f" {listed(who)}{half}."
+        )
     if voters is None or not voters.n_left_out:
         return said
-    others = "judges" if voters.by == "people" else "people"
+    others = "judges" if voters.beside == "people" else "people"
     n = plural(voters.n_left_out, "judgment")
     return f"{said} Not among them: {n} by {others}, who rank apart."
 
 
 def first_words(results: StudyResults) -> str:
-    """Say that the first may be high in part for being first; nothing where it is not high."""
+    """Say that the first may be high in part for being first; nothing where it is not high.
+
+    Anchored strengths are drawn to the middle for that.
+    """
     board = results.leaderboard
-    if board is None:
+    if board is None or results.leading is not None:
         return ""
     return first_place_words(
         len(board.rows),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hearteval.analysis.ranking.anchored import open_places
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.shares import HALF, Share, Shares
 from hearteval.analysis.study import StudyResults
@@ -19,7 +20,11 @@ def answer_of_mine(results: StudyResults, board: Leaderboard) -> Answer | None:
     own = next((row for row in board.rows if row.system == mine), None)
     if mine is None or own is None or shares is None:
         return None
-    place = ranks(own.weighted.rank_low, own.weighted.rank_high)
+    place, n = ranks(own.weighted.rank_low, own.weighted.rank_high), len(board.rows)
+    if results.leading is not None:
+        rows = results.leading.placed
+        places = dict(zip((row.system for row in rows), open_places(rows), strict=True))
+        place, n = ranks(*places[mine]), len(rows)
     name = dict(zip((row.system for row in board.rows), _names(board), strict=True))
     against = results.against or _yardstick(board, mine)
     real = [row.system for row in board.rows if row.kind != "baseline" and row.system != mine]
@@ -27,12 +32,14 @@ def answer_of_mine(results: StudyResults, board: Leaderboard) -> Answer | None:
     said = [_pair_words(shares, mine, other, name[other]) for other in others if other in name]
     warning = narrowing(board.warnings)
     rest = [*said, baseline_words(board, mine), TOO_NARROW if warning else ""]
-    lead = f"{name[mine]}: place {place} of {len(board.rows)}, by {whose(board)} votes."
+    lead = f"{name[mine]}: place {place} of {n}, by {whose(results, board)} votes."
     return Answer(lead, " ".join(filter(None, rest)), warning)
 
 
-def whose(board: Leaderboard) -> str:
-    """Say whose votes a ranking is by."""
+def whose(results: StudyResults, board: Leaderboard) -> str:
+    """Say whose votes the ranking at the top is by."""
+    if results.leading is not None:
+        return "people's and, as far as they help, judges'"
     people = "one person's" if board.n_people == 1 else "people's"
     judges = "one judge's" if board.n_raters - board.n_people == 1 else "judges'"
     return {"people": people, "judges": judges}.get(board.judged_by, f"{people} and {judges}")

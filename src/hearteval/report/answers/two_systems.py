@@ -31,8 +31,13 @@ OPEN = "open"
 
 
 def shares_of_two(results: StudyResults) -> Shares | None:
-    """Return the shares of a study of two systems; None of another, and without a judgment."""
+    """Return the shares of a study of two systems; None of another, and without a judgment.
+
+    Nor where the study asks for a ranking that two systems cannot have.
+    """
     is_of_two = len(results.win_rates) == 2
+    if results.headline is not None and results.headline.by == "anchored":
+        return None
     return results.shares if is_of_two and results.shares and results.shares.pairs else None
 
 

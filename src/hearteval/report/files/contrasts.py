@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 
-from hearteval.analysis.ranking.anchored import AnchoredRanking
+from hearteval.analysis.ranking.anchored import AnchoredRanking, AnchoredSystem
 from hearteval.analysis.ranking.contrasts import Anchored, TiedWith
 from hearteval.analysis.ranking.rank import Difference
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.table import Bar, Column, Table, tabulate
 from hearteval.report.text import (
+    MINE,
     NO_VALUE,
     interval,
     level_percent,
-    percent,
+    ranks,
     shortened_names,
     signed,
     small,
     whole,
+    whole_percent,
 )
 
 MAX_TEXT = 20
@@ -93,37 +95,70 @@ def ties_table(ties: Sequence[TiedWith], *, level: float) -> Table:
     )
 
 
-def anchored_table(found: AnchoredRanking) -> Table | tuple[str, ...]:
-    """Return people's ranking anchored by judges', and the same without a judge."""
-    if found.reason is not None:
-        return (f"Anchored by judges: not known, as {found.reason}.",)
+def anchored_words(found: AnchoredRanking) -> tuple[str, ...]:
+    """Say why people's ranking could not be anchored; nothing where it was."""
+    return () if found.reason is None else (f"Anchored by judges: not known, as {found.reason}.",)
+
+
+def anchored_table(found: AnchoredRanking, *said: str, mine: str | None = None) -> Table:
+    """Return people's ranking anchored by judges', and the same without a judge.
+
+    `said` stands first below it; the row of one's own system is marked.
+    """
     slopes = "; ".join(
         f"100 Elo by {judge} are {100 * slope:.0f} by people"
         for judge, slope in found.slopes.items()
     )
     notes = [f"{row.system}: {row.note}." for row in found.systems if row.note]
+    heading = f"{level_percent(found.level)} interval"
     return tabulate(
         found.systems,
         [
-            (Column("anchored by judges", "name", max_width=40), lambda row: row.system),
-            ("Elo", lambda row: whole(row.elo)),
-            (f"{level_percent(found.level)} interval", lambda row: interval(row.low, row.high)),
-            ("without judges", lambda row: whole(row.elo_without_judges)),
-            ("interval", lambda row: interval(row.low_without_judges, row.high_without_judges)),
+            (Column("place", "text"), _places),
             (
-                "weight of people",
+                Column("anchored by judges", "name", max_width=40),
+                lambda row: f"{MINE * (row.system == mine)}{row.system}",
+            ),
+            ("Elo", lambda row: whole(row.elo)),
+            (Column(heading), lambda row: interval(row.low, row.high)),
+            (Column("", "bar", centre=MEAN_ELO), _anchored_bar),
+            ("no judge", lambda row: whole(row.elo_without_judges)),
+            (
+                Column("interval", can_go=True),
+                lambda row: interval(row.low_without_judges, row.high_without_judges),
+            ),
+            (
+                Column("people", can_go=True),
                 lambda row: (
-                    NO_VALUE if row.weight_of_people is None else percent(row.weight_of_people)
+                    NO_VALUE
+                    if row.weight_of_people is None
+                    else whole_percent(row.weight_of_people)
                 ),
             ),
         ],
         notes=[
+            *said,
             f"{slopes}. Judges miss people's place of a system by about {whole(found.tau_elo)} Elo"
             f" {interval(found.tau_low, found.tau_high)}. Intervals hold on average over systems,"
             " if the comparisons that people made were drawn at random.",
+            "place: intervals that do not meet tell systems apart. no judge: the same model without"
+            " judges' votes. people: percent of the place that follows people's votes on the"
+            " system.",
             *notes,
         ],
     )
+
+
+def _places(row: AnchoredSystem) -> str:
+    if row.rank_low is None or row.rank_high is None:
+        return NO_VALUE
+    return ranks(row.rank_low, row.rank_high)
+
+
+def _anchored_bar(row: AnchoredSystem) -> Bar | str:
+    if row.elo is None:
+        return ""
+    return Bar(row.low, row.elo, row.high, f"Elo {whole(row.elo)} {interval(row.low, row.high)}")
 
 
 def over_all_words(level: float) -> str:

@@ -9,6 +9,7 @@ here, hatched, its numbers where it opens.
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from hearteval.analysis.ranking.anchored import AnchoredRanking, AnchoredSystem, open_places
 from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.shares import Share, Shares
@@ -23,6 +24,7 @@ from hearteval.report.answers.two_systems import (
     is_settled,
     name_of,
     open_words,
+    percent_words,
     share_ends,
     shares_of_two,
 )
@@ -38,6 +40,7 @@ from hearteval.report.figures import (
 from hearteval.report.leaderboard import TOO_FEW, marked_axes, why_blank
 from hearteval.report.scores import scored_axes
 from hearteval.report.text import (
+    NO_VALUE,
     count,
     fine_interval,
     hundredths,
@@ -126,7 +129,8 @@ def standings(results: StudyResults) -> Standings | None:
     if (two := shares_of_two(results)) is not None:
         return _of_two(two, results.axis_names)
     if results.leaderboard is not None:
-        return _of_board(results.leaderboard, results)
+        board = _of_board(results.leaderboard, results)
+        return board if results.leading is None else _anchored(results.leading, board, results)
     if results.ratings is not None and results.ratings.systems:
         return _of_ratings(results.ratings, results.axis_names)
     return None
@@ -211,6 +215,52 @@ def _of_board(board: Leaderboard, results: StudyResults) -> Standings:
     )
 
 
+def _anchored(found: AnchoredRanking, beside: Standings, results: StudyResults) -> Standings:
+    """Return the ranking with anchored strengths in place of its own; cells stay as they are."""
+    cells = {row.system: row.cells for row in beside.rows}
+    n_cells, none = len(beside.columns), ShareCell(NO_VALUE, "")
+    placed, level = found.placed, level_percent(found.level)
+    n_lead = sum(row.rank_low == 1 for row in placed)
+    scale = scale_around(
+        MEAN_ELO, [end for r in placed for end in (r.low, r.elo, r.high) if end is not None]
+    )
+    rows = [
+        _row(
+            ranks(*places),
+            row,
+            (row.low, row.elo, row.high),
+            whole,
+            (_without_judges(row, level), *cells.get(row.system, (none,) * n_cells)),
+        )._replace(
+            is_last_leader=place == n_lead < len(placed)
+            and all(one.rank_low == 1 for one in placed[:n_lead]),
+            is_mine=row.system == results.mine,
+        )
+        for place, (row, places) in enumerate(zip(placed, open_places(placed), strict=True), 1)
+    ]
+    return beside._replace(
+        caption="Ranking, anchored by judges",
+        heading=f"Elo as people would give it, {level} interval",
+        unit=f"Elo without judges, then {beside.unit[0].lower()}{beside.unit[1:]}",
+        scale=scale,
+        ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
+        columns=(("no judge", "the same model without judges"), *beside.columns),
+        rows=tuple(rows),
+    )
+
+
+def _without_judges(row: AnchoredSystem, level: str) -> ShareCell:
+    """Return what the same model says without judges, and how far people's votes count."""
+    ends = interval(row.low_without_judges, row.high_without_judges)
+    words = ["Without a judge", f"Elo {whole(row.elo_without_judges)}, {level} interval {ends}."]
+    if row.weight_of_people is not None:
+        share = percent_words(row.weight_of_people)
+        words.append(f"The place follows people\u2019s votes on the system by {share}.")
+    if row.note:
+        words.append(f"{row.note[0].upper()}{row.note[1:]}.")
+    return ShareCell(whole(row.elo_without_judges), "", tuple(words))
+
+
 def _of_ratings(ratings: RatingResults, names: Mapping[Axis, str]) -> Standings:
     axes = scored_axes(ratings)
     ends = [
@@ -244,7 +294,7 @@ def _of_ratings(ratings: RatingResults, names: Mapping[Axis, str]) -> Standings:
 
 def _row(
     place: str,
-    row: LeaderboardRow | RatedSystem,
+    row: LeaderboardRow | RatedSystem | AnchoredSystem,
     ends: tuple[float | None, float | None, float | None],
     write: Callable[[float | None], str],
     cells: tuple[ShareCell, ...],

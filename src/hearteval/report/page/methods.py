@@ -6,6 +6,7 @@ The paragraph is made of the settings that were really used, so it is true for e
 from collections.abc import Mapping
 
 from hearteval.analysis.briefs import uneven_rules
+from hearteval.analysis.ranking.anchored import AnchoredRanking
 from hearteval.analysis.ranking.intervals import OVER_RATERS, OVER_WRITERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.warnings import given_writers
@@ -14,7 +15,16 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis, renamed_axes
 from hearteval.report.answers.headline import first_line
 from hearteval.report.leaderboard import WHO
-from hearteval.report.text import bare_percent, count, level_percent, listed, plural, probability
+from hearteval.report.text import (
+    bare_percent,
+    count,
+    level_percent,
+    listed,
+    percent,
+    plural,
+    probability,
+    whole,
+)
 
 PROTOCOL_WORDS = {
     "forced-strength": "a winner was forced, with a strength from 1 to 5",
@@ -121,6 +131,8 @@ def paragraph(results: StudyResults) -> str:
         _asked(results),
         _missing(results),
     ]
+    if results.leading is not None:
+        parts += [_anchored(results.leading)]
     if results.leaderboard is not None:
         parts += _ranking(results.leaderboard)
     elif results.ratings is not None and results.ratings.systems:
@@ -186,6 +198,18 @@ def _missing(results: StudyResults) -> str:
         if row.n_completions < row.n_items
     ]
     return f"Replies missing: {', '.join(lacking)}." if lacking else "No reply was missing."
+
+
+def _anchored(found: AnchoredRanking) -> str:
+    drawn = "" if found.share_drawn is None else f" ({percent(found.share_drawn)} of the judges')"
+    return (
+        "Systems are ranked as people would with more votes: strengths by people's judgments are"
+        " regressed on those by judges', with a term for each kind of system and normal deviations"
+        f" (SD {whole(found.tau_elo)} Elo, integrated over a flat prior); the pairs that people"
+        f" judged are a random draw{drawn}. {level_percent(found.level)} intervals allow for any"
+        " one system being misjudged. The same without a judge stands beside it, and so does the"
+        " ranking by judgments alone:"
+    )
 
 
 def _ranking(board: Leaderboard) -> list[str]:

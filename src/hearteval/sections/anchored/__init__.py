@@ -1,21 +1,18 @@
 """Where people would place the systems, by their votes and what judges' votes add to them."""
 
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import ClassVar, Self
 
-import numpy as np
 from markupsafe import Markup
 
-from hearteval.analysis.ranking.anchored import AnchoredRanking, rank_anchored
-from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
+from hearteval.analysis.ranking.anchored import JUDGES, AnchoredRanking
 from hearteval.analysis.ranking.intervals import OVER_RATERS
-from hearteval.analysis.ranking.warnings import JUDGMENTS
-from hearteval.analysis.section import Basis, Chapter, Section
-from hearteval.report.text import NO_VALUE, interval, listed, plural, whole, whole_percent
-from hearteval.stats.comparisons import select_comparisons
+from hearteval.analysis.section import Basis, Chapter, Figure, Section
+from hearteval.report.figures import MEAN_ELO, Scale, scale_around
+from hearteval.report.plots.style import rows_height
+from hearteval.report.text import NO_VALUE, interval, listed, percent, plural, whole, whole_percent
+from hearteval.sections.anchored.plot import SERIES, draw_anchored
 
-JUDGES = "judges"
-"""All judges as one, so that a system that a judge is kept from has judges' votes all the same."""
 DOUBTFUL = 0.5
 MAX_NAMED = 3
 
@@ -30,34 +27,54 @@ class Anchored(Section[AnchoredRanking]):
     KEYS: ClassVar = ("anchored",)
     TABLES: ClassVar = {"anchored": "people's ranking, anchored by judges'"}
     PATHS: ClassVar = {"anchored": "found.systems"}
+    FIGURES: ClassVar = (
+        Figure(
+            "anchored",
+            "Elo of every system by people alone, by judges alone, and by people's votes helped by"
+            " judges'; every judgment once, dotted: 1500, the mean.",
+            lambda section: section.found if section.found.systems else None,
+            draw_anchored,
+            lambda found, _width: rows_height(1.5 * len(found.systems)),
+        ),
+    )
     whole = staticmethod(whole)
     interval = staticmethod(interval)
 
     @classmethod
     def find(cls, basis: Basis) -> Self | None:
-        """Anchor people's votes; None where people or judges did not vote."""
-        raters = people_among(basis.data.raters)
-        systems = sorted(basis.data.ranked, key=lambda system: system.name)
-        votes = to_comparisons(
-            basis.rows,
-            use_strength=False,
-            system_ids=[system.id for system in systems],
-            rater_ids=raters,
-            writers=basis.data.writers,
+        """Take what the study has; None where people or judges did not vote, or where they rate."""
+        found = basis.anchored
+        return None if found is None or basis.ratings is not None else cls(found)
+
+    @property
+    def scale(self) -> Scale:
+        """One scale for all that the picture shows."""
+        ends = (
+            getattr(row, f"{end}{by}")
+            for row in self.found.systems
+            for by in SERIES.values()
+            for end in ("low", "elo", "high")
         )
-        votes = replace(votes, weight=np.ones(len(votes)))
-        is_person = votes.rater >= 0
-        if is_person.all() or not is_person.any():
-            return None
-        return cls(
-            rank_anchored(
-                select_comparisons(votes, is_person),
-                {JUDGES: select_comparisons(votes, ~is_person)},
-                {system.name: system.kind for system in systems},
-                wording=JUDGMENTS,
-                level=basis.level,
-            )
-        )
+        return scale_around(MEAN_ELO, ends)
+
+    def drawn_words(self) -> str:
+        """Say what share of the judges' pairs people were to judge, where that is known."""
+        share = self.found.share_drawn
+        if share is None or share == 1:
+            return ""
+        return f", here {percent(share)} of those that judges judged"
+
+    def of_system(self, name: str) -> Iterator[tuple[str, str]]:
+        """Say where people would place a system, and where they would without judges."""
+        for row in self.found.systems:
+            if row.system == name and row.elo is not None:
+                ends = interval(row.low, row.high)
+                alone = interval(row.low_without_judges, row.high_without_judges)
+                yield (
+                    "Anchored by judges",
+                    f"Elo {whole(row.elo)} {ends}; without judges"
+                    f" {whole(row.elo_without_judges)} {alone}",
+                )
 
     @staticmethod
     def share(value: float | None) -> str:

@@ -15,6 +15,7 @@ WHOSE = {
     "people": "at the top is by people alone",
     "judges": "at the top is by judges alone",
     "both": "by both is the answer of neither",
+    "anchored": "at the top is people's, helped by judges",
 }
 
 
