@@ -185,6 +185,17 @@ FAULTS = [
         GOOD + "\n[people]\noverlap = 0\n",
         'people.overlap: expected "all", or a share above 0 and up to 1, not 0',
     ),
+    (GOOD + "\n[people]\nsample = 0\n", "people.sample: input should be greater than or equal"),
+    (GOOD + "\n[people]\nsample = 9\n", "people.sample: it is drawn from all pairs"),
+    (
+        GOOD + "\n[people]\nwriters_per_item = 0\nsample = 9\noverlap = 0.5\n",
+        "people.sample: people.overlap says already",
+    ),
+    (
+        with_judges('["gpt"]\nprotocol = "rating"')
+        + '\n[people]\nprotocol = "rating"\nwriters_per_item = 0\nsample = 9\n',
+        "people.sample: it is of comparisons, and people rate",
+    ),
     (
         GOOD + "\n[[people]]\nraters_per_pair = 1\n",
         "people: expected one section, its name in single brackets",
@@ -635,6 +646,9 @@ def test_whose_votes_count_is_part_of_what_makes_the_results(tmp_path: Path) -> 
     other = load_study(write(tmp_path, GOOD + '\n[analysis]\nheadline = "both"\n'))
     assert (usual.headline, other.headline) == (None, "both")
     assert usual.settings_hash != other.settings_hash
+    drawn = load_study(write(tmp_path, GOOD + "\n[analysis]\nassume_random = true\n"))
+    assert drawn.assume_random
+    assert usual.settings_hash != drawn.settings_hash
     with pytest.raises(SettingsError, match=r"analysis\.headline"):
         load_study(write(tmp_path, GOOD + '\n[analysis]\nheadline = "raters"\n'))
 

@@ -183,3 +183,17 @@ def test_plan_without_a_rate_says_nothing_of_pay(heart: Heart, tmp_path: Path) -
     assert body["ceiling"]["people"]["pay"] is None
     assert body["ceiling"]["people"]["n_replies"] == 0
     assert "comparisons, about" in said
+
+
+def test_sample_of_pairs_is_all_that_people_compare(tmp_path: Path) -> None:
+    end = "[people]\nwriters_per_item = 0\nraters_per_pair = 3\n"
+    every, some = (
+        load_study(write(tmp_path, NOWHERE, end=end + more)) for more in ("", "sample = 2\n")
+    )
+    items = load_starter_items()[:6]
+
+    found = [plan_people(settings, items) for settings in (every, some)]
+
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0].n_judged > found[1].n_judged == 2 * 3

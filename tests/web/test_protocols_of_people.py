@@ -8,7 +8,7 @@ from people_site import PEOPLE, STUDY, people_world, plain
 from hearteval.domain import AXES, AxisMark, Completion, Judgment, Pair, Rating
 from hearteval.judgments.plan.run import plan_judgments
 from hearteval.protocol import load_protocol
-from hearteval.study.results import analyze
+from hearteval.study.results import analyze, read_data
 from hearteval.study.session import stored_plan
 
 FORCED = PEOPLE + 'protocol = "forced-strength"\naxis_marks = true\n'
@@ -138,6 +138,25 @@ def test_pairs_that_people_are_to_judge_are_those_they_are_given(tmp_path: Path)
         people = analyze(world.desk.session, study).coverage.people
         assert people is not None
         assert people.n_pairs_planned == len(store.people.targets(study.id, "judge")) == 1
+
+
+DRAWN = "writers_per_item = 0\nraters_per_pair = 3\nsample = 1\n"
+
+
+def test_so_many_pairs_are_drawn_for_people_before_they_judge_and_stay(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=DRAWN) as world:
+        store, study = world.store, world.desk.study
+        plan_judgments(store, study, stored_plan(study), now=world.clock)
+        drawn = store.people.targets(study.id, "judge")
+        world.come("judge").judge()
+
+        data = read_data(world.desk.session, study)
+
+        assert study.design["people"]["sample"] == 1
+        assert len(drawn) == 1 < len(list(store.iter(Pair, study)))
+        assert store.people.targets(study.id, "judge") == data.pairs_of_people == drawn
+        people = {one.id for one in data.raters if one.kind == "human"}
+        assert {row.pair_id for row in data.judgments if row.rater_id in people} <= drawn
 
 
 def test_where_people_rate_no_judgments_of_pairs_are_wanted(tmp_path: Path) -> None:

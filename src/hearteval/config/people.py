@@ -26,6 +26,7 @@ class People(Section):
     protocol: HumanProtocol = "five-point"
     axis_marks: bool = False
     overlap: Literal["all"] | Annotated[float, Field(gt=0, le=1)] = "all"
+    sample: Annotated[int, Field(ge=1)] | None = None
     judging_opens: Literal["while-writing", "after-writing"] = "while-writing"
     name: Annotated[str, Field(min_length=1, max_length=100)] = "People"
     practice: bool = True
@@ -90,6 +91,7 @@ class PeopleSettings:
 
     Attributes:
         overlap: Share of the judges' pairs that people judge too, drawn at random within strata.
+        sample: So many of them instead, drawn likewise before anybody judges; None for the share.
         judging_opens: Whether people judge while others write, or once everybody has written: then
             no pair that comes late tells which reply a person has just written.
         review: Whether people read what the rule screen holds, or every text, before others do.
@@ -111,6 +113,7 @@ class PeopleSettings:
     protocol: HumanProtocol
     axis_marks: bool
     overlap: float
+    sample: int | None
     judging_opens: Literal["while-writing", "after-writing"]
     name: str
     practice: bool
@@ -148,6 +151,7 @@ class PeopleSettings:
             "scale": None if self.scale is None else content_hash(self.scale.model_dump()),
             # Left out where it says nothing, so that studies from before it stay as they are.
             **({"edge": sorted(self.edge)} if self.edge else {}),
+            **({} if self.sample is None else {"sample": self.sample}),
             **(
                 {"judging_opens": self.judging_opens}
                 if self.judging_opens != "while-writing"
@@ -181,6 +185,8 @@ def read_people(
             ' protocol = "forced-strength", or remove it',
             ids=("people.axis_marks",),
         )
+    if people.sample is not None and (why := _why_no_sample(people)):
+        raise SettingsError(f"{path}: people.sample: {why}", ids=("people.sample",))
     known = load_protocol("people_background")["questions"]
     unknown = [name for name in people.about_you if name not in known]
     if unknown:
@@ -198,6 +204,22 @@ def read_people(
         edge=tuple(one for one in EDGES if one in people.edge),
         scale=None if people.scale is None else _read_scale(path, people.scale),
     )
+
+
+def _why_no_sample(people: People) -> str:
+    """Say why no comparisons can be drawn before people judge; nothing where they can."""
+    if people.protocol == "rating":
+        return "it is of comparisons, and people rate; remove it"
+    if people.overlap != "all":
+        return (
+            "people.overlap says already which part of the pairs people judge; remove one of them"
+        )
+    if people.writers_per_item and people.judging_opens != "after-writing":
+        return (
+            "it is drawn from all pairs, and those with people's own replies are not there while"
+            ' they write; set judging_opens = "after-writing", or writers_per_item = 0'
+        )
+    return ""
 
 
 def readers_alone() -> PeopleSettings:

@@ -45,6 +45,8 @@ def plan_people(settings: StudySettings, items: Sequence[Item]) -> PeoplesWork |
     n_planned = sum(n_pairs.values())
     if plan.comparisons is not None and n_planned:
         share *= min(1.0, plan.comparisons / n_planned)
+    if people.sample is not None and shown:
+        share = min(share, people.sample / sum(n_pairs[item.id] for item in shown))
     is_rating = people.protocol == "rating"
     n_texts = 1 if is_rating else 2
     n_replies, n_judged, minutes = 0, 0.0, 0.0

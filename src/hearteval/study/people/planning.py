@@ -275,9 +275,7 @@ def _judging(
             most=most_while_people_write(store, study, policy.comparisons),
         )
     chosen = [one for one in chosen if one.pair.item_id in items]
-    shared = choose_share(
-        chosen, items, share=desk.settings.overlap, seed=study.seed, before=before
-    )
+    shared = _draw(desk, chosen, items, before)
     by_id = {text.id: text for text in released}
     new = [one for one in shared if one.id not in before]
     known = {pair.id for pair in store.find(Pair, [one.id for one in new])}
@@ -294,21 +292,34 @@ def _judging(
     ]
 
 
+def _draw(
+    desk: Desk, candidates: Sequence[Candidate], items: Mapping[str, Item], before: Collection[str]
+) -> list[Candidate]:
+    """Draw the pairs of people, so many or a share, within each two systems and subset of items."""
+    strata = {one.id: (*one.system_ids, items[one.pair.item_id].subset) for one in candidates}
+    seed, n = desk.study.seed, desk.settings.sample
+    if n is None:
+        share = desk.settings.overlap
+        return choose_share(candidates, strata, share=share, seed=seed, before=before)
+    drawn = choose_sample(strata, n=n, seed=seed, begun=before, of="people")
+    return [one for one in candidates if one.id in drawn]
+
+
 def choose_share(
     candidates: Sequence[Candidate],
-    items: Mapping[str, Item],
+    stratum: Mapping[str, tuple[str, ...]],
     *,
     share: float,
     seed: int,
     before: Collection[str],
 ) -> list[Candidate]:
-    """Choose a share of some pairs, within each two systems and subset of items, by the seed.
+    """Choose a share of the pairs of each stratum, named by pair, by the seed.
 
     Pairs chosen `before`, by id, stay; of each stratum at least one pair is chosen.
     """
     strata: defaultdict[tuple[str, ...], list[Candidate]] = defaultdict(list)
     for one in candidates:
-        strata[(*one.system_ids, items[one.pair.item_id].subset)].append(one)
+        strata[stratum[one.id]].append(one)
     found = []
     for members in strata.values():
         members.sort(key=lambda one: (one.id not in before, seeded_rank(seed, "people", one.id)))
@@ -396,21 +407,26 @@ def _reasons(
 
 
 def choose_sample(
-    strata: Mapping[str, tuple[str, ...]], *, n: int, seed: int, begun: Collection[str]
+    strata: Mapping[str, tuple[str, ...]],
+    *,
+    n: int,
+    seed: int,
+    begun: Collection[str],
+    of: str = "label",
 ) -> frozenset[str]:
     """Choose `n` texts by the seed, from each stratum its share, and from each at least one.
 
-    Strata are given by text. What was `begun` stays, where it makes them more than `n` too: a study
-    may have grown since.
+    Strata are given by text, or by pair; `of` names the draw. What was `begun` stays, where it
+    makes them more than `n` too: a study may have grown since.
     """
     members: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for text, stratum in strata.items():
         members[stratum].append(text)
     ranked = []
     for texts in members.values():
-        texts.sort(key=lambda text: (text not in begun, seeded_rank(seed, "label", text)))
+        texts.sort(key=lambda text: (text not in begun, seeded_rank(seed, of, text)))
         ranked += [(k / len(texts), text) for k, text in enumerate(texts)]
-    ranked.sort(key=lambda one: (one[0], seeded_rank(seed, "label", one[1])))
+    ranked.sort(key=lambda one: (one[0], seeded_rank(seed, of, one[1])))
     first = {text for _, text in ranked[:n]}
     return frozenset(first | (strata.keys() & begun))
 
