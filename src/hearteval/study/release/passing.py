@@ -117,14 +117,11 @@ class Passing(Permitted):
     @cached_property
     def unreadable(self) -> frozenset[str]:
         """Texts that may not leave: of people, and of corpora that are not ours to pass on."""
-        own = super().unreadable
-        closed = self._closed_items
-        systems, texts = self._members[System], self._members[Completion]
-        return own | {
-            one.id
-            for one in texts.values()
-            if closed and (_repeats(systems[one.system_id]) or _is_made_of(one, systems, closed))
-        }
+        if not self._closed_items:
+            return super().unreadable
+        repeating = {id_ for id_, one in self._members[System].items() if _repeats(one)}
+        texts = self._members[Completion].items()
+        return super().unreadable | {id_ for id_, one in texts if one.system_id in repeating}
 
     @cached_property
     def _closed_items(self) -> frozenset[str]:
@@ -187,10 +184,6 @@ def _bare(record: Judgment) -> Judgment:
 
 
 def _repeats(system: System) -> bool:
-    """Say whether a system's replies are replies of the items."""
-    return system.kind == "original" or system.settings.get("preset") in OF_REFERENCES
-
-
-def _is_made_of(text: Completion, systems: Mapping[str, Any], closed: frozenset[str]) -> bool:
-    """Say whether a text of the stress set is made of a dialogue that is not passed on."""
-    return systems[text.system_id].kind == "stress" and text.item_id in closed
+    """Say whether a system's replies are made of those of the items, of this one or another."""
+    is_borrowing = system.settings.get("preset") in OF_REFERENCES
+    return is_borrowing or system.kind in ("original", "stress")
