@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -17,6 +18,7 @@ import pytest
 from heart_command import Done, Heart
 from hypothesis import settings
 from postgres_server import PostgresServer, running_server
+from scripted_server import Ticking
 from sqlalchemy import Engine, create_engine
 
 from hearteval.cli.main import run_command_line
@@ -169,6 +171,14 @@ def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
     monkeypatch.setattr(gate, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> Ticking:
+    """Let stopwatches show a second more whenever they are looked at."""
+    clock = Ticking()
+    monkeypatch.setattr(time, "perf_counter", clock)
+    return clock
 
 
 @pytest.fixture

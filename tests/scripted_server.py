@@ -124,8 +124,30 @@ def echo(*, prefix: str = "You said: ") -> Answer:
     return answer
 
 
-def stream(*pieces: bytes | float, ending: str = "end") -> Answer:
-    """Stream bytes, with pauses in seconds; the ending is ``end``, ``cut`` or ``hang``."""
+class Ticking:
+    """A clock that shows a second more whenever it is looked at."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += 1.0
+        return self.seconds
+
+    async def tick(self) -> None:
+        """Wait until it is looked at."""
+        now = self.seconds
+        while self.seconds == now:
+            await asyncio.sleep(0)
+
+
+Piece = bytes | float | Callable[[], Awaitable[None]]
+
+
+def stream(*pieces: Piece, ending: str = "end") -> Answer:
+    """Stream bytes; what is between them is waited for, or so many seconds.
+
+    The ending is ``end``, ``cut`` or ``hang``.
+    """
 
     async def answer(request: web.Request, body: Mapping[str, Any]) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -134,7 +156,7 @@ def stream(*pieces: bytes | float, ending: str = "end") -> Answer:
             if isinstance(piece, bytes):
                 await response.write(piece)
             else:
-                await asyncio.sleep(piece)
+                await (piece() if callable(piece) else asyncio.sleep(piece))
         if ending == "cut":
             _cut(request)
         elif ending == "hang":

@@ -20,6 +20,7 @@ from study_files import presets, study_text
 
 from hearteval.cli.main import run_command_line
 from hearteval.domain import BatchJob
+from hearteval.models import asking
 from hearteval.models.batch.queue import BatchPolicy
 from hearteval.models.presets import load_model_presets
 from hearteval.store.sql import SqlStore
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.server
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
-DEADLINE_SECONDS = 60
+DEADLINE_SECONDS = 600
 QUICK = BatchPolicy(
     quiet_seconds=0.1, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
 )
@@ -53,13 +54,14 @@ price = {{ input = 1.0, output = 2.0 }}
 {batch}
 """
 N_JUDGMENTS = N_ITEMS * 3 * 2
-"""Every item, three pairs, both orders."""
+"""Every item, three pairs, both orders; all claimed at once, so that no job waits for a commit."""
 PRICE_OF_CALL = (TOKENS_IN * 1.0 + TOKENS_OUT * 2.0) / 1e6
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
     monkeypatch.setattr("hearteval.study.asking.opening.BATCH_POLICY", QUICK)
+    monkeypatch.setattr("hearteval.models.asking.FIRST_CLAIM", N_JUDGMENTS)
     with batch_server() as server:
         yield server
 
@@ -300,7 +302,7 @@ def test_claude_judges_through_its_own_interface_held_to_the_schema(
 
 def run(study: Path) -> None:
     """Run a study in a process that can be killed."""
-    opening.BATCH_POLICY = QUICK
+    opening.BATCH_POLICY, asking.FIRST_CLAIM = QUICK, N_JUDGMENTS
     os.environ.pop("HEART_STORE", None)
     file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
@@ -337,7 +339,7 @@ def test_killed_between_submission_and_its_answer_pays_once(
     server: BatchServer, tmp_path: Path
 ) -> None:
     study = own_study(tmp_path, server.url)
-    server.answer_seconds = 30.0
+    server.answer_seconds = 600.0
     kill_when(study, lambda: len(server.jobs) == 1)
     assert rows(study, "SELECT remote_id, closed_at FROM batch_jobs") == [(None, None)]
     server.answer_seconds = 0.0

@@ -11,6 +11,7 @@ import pytest
 from scripted_server import (
     Answer,
     ScriptedServer,
+    Ticking,
     chunk,
     completion,
     cut,
@@ -95,17 +96,15 @@ class TestReplies:
         reply = ask(give(completion("Yes.")))
         assert (reply.text, reply.first_text_ms) == ("Yes.", None)
 
-    def test_first_reasoning_and_first_text_are_timed_apart(self) -> None:
+    def test_first_reasoning_and_first_text_are_timed_apart(self, ticking: Ticking) -> None:
         thinking, speaking = chunk({"reasoning": "Hm."}), chunk({"content": "Yes."})
         role = chunk({"role": "assistant", "content": ""})
-        reply = ask(stream(sse(role), 0.06, sse(thinking), 0.08, sse(speaking, END, "[DONE]")))
+        spoken = sse(speaking, END, "[DONE]")
+        reply = ask(stream(sse(role, thinking), ticking.tick, spoken))
         assert (reply.reasoning, reply.text) == ("Hm.", "Yes.")
-        assert reply.first_reasoning_ms is not None
-        assert reply.first_text_ms is not None
+        assert (reply.first_reasoning_ms, reply.first_text_ms) == (1000, 2000)
         assert reply.total_ms is not None
-        assert reply.first_reasoning_ms >= 55
-        assert reply.first_text_ms - reply.first_reasoning_ms >= 70
-        assert reply.total_ms >= reply.first_text_ms
+        assert reply.total_ms >= 2000
 
     def test_absent_usage_is_unknown_not_zero(self) -> None:
         reply = ask(stream(sse(START, END, "[DONE]")))
@@ -375,15 +374,17 @@ class TestFailures:
         assert KEY not in str(caught.value)
 
     @pytest.mark.parametrize(
-        ("answer", "said"),
+        ("answer", "settings", "said"),
         [
-            (hang(), "nothing came for 0.4 s"),
-            (stream(sse(START), ending="hang"), "nothing came for 0.4 s"),
-            (stream(*(sse(START), 0.1) * 20), "not done within 0.8 s"),
+            (hang(), {"idle_seconds": 0.4}, "nothing came for 0.4 s"),
+            (stream(sse(START), ending="hang"), {"idle_seconds": 0.4}, "nothing came for 0.4 s"),
+            (stream(*(sse(START), 0.1) * 20), {"total_seconds": 0.8}, "not done within 0.8 s"),
         ],
     )
-    def test_silence_and_slowness_time_out(self, answer: Answer, said: str) -> None:
-        error = failure_of(answer, timeouts=SHORT)
+    def test_silence_and_slowness_time_out(
+        self, answer: Answer, settings: dict[str, float], said: str
+    ) -> None:
+        error = failure_of(answer, timeouts=Timeouts(**settings))
         assert error.reason == "timeout"
         assert said in str(error)
 

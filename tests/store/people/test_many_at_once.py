@@ -154,11 +154,19 @@ def test_fifty_threads_in_four_processes(postgres_url: str) -> None:
         subprocess.Popen(
             [sys.executable, str(WORK), postgres_url, json.dumps(names[number::N_PROCESSES])],
             env=os.environ | {"PYTHONPATH": str(WORK.parents[2])},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         for number in range(N_PROCESSES)
     ]
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
     n_done = [int(process.communicate(timeout=300)[0]) for process in started]
     assert all(n > 0 for n in n_done)
     require_rules(store, all_done=False)
@@ -197,6 +205,9 @@ if __name__ == "__main__":
     address, names = sys.argv[1], set(json.loads(sys.argv[2]))
     opened = SqlStore.open(address)
     comers = opened.people.people(task(0, n_places=1).study_id)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
     n_answered = run_threads(opened, [one for one in comers if one.name in names])
     sys.stdout.write(f"{n_answered}\n")
     opened.close()
