@@ -104,6 +104,7 @@ COMMANDS = {
     "judges calibrate": ("judges", "calibrate", "study.toml"),  # this one compares, which it says
     "judges halo": ("judges", "halo", "study.toml"),  # the cue judge has none, which it says
     "compare": ("compare", "study.toml"),
+    "plan": ("plan", "study.toml"),
     "gate": ("gate", "study.toml", "--baseline", "generic", "--candidate", "original"),
     "check": ("check", "table.csv"),
     "store settle": ("store", "settle", "study.toml", "0"),

@@ -7,6 +7,7 @@ opens what `heart run` has stored.
 
 from hearteval.api.adjusted import rank_controlled, rank_judge_aware
 from hearteval.api.anchored import rank_anchored
+from hearteval.api.plans import plan
 from hearteval.api.published import check, compare_rankings
 from hearteval.api.ratings import agree
 from hearteval.api.studies import open_study
@@ -17,6 +18,7 @@ __all__ = [
     "check",
     "compare_rankings",
     "open_study",
+    "plan",
     "rank",
     "rank_anchored",
     "rank_controlled",

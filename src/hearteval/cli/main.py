@@ -38,6 +38,7 @@ PLAINER = {
 VERBS: Mapping[str, str] = {
     "run": "All steps, from items to the report.",
     "init": "Make a commented study file to start from.",
+    "plan": "Say what a study could tell, and the cheapest designs.",
     "simulate": "Make a study of planted truth, to test designs and to learn.",
     "doctor": "Say what is missing, and how to get it.",
     "items": "Write, check and build items.",
@@ -72,7 +73,7 @@ FIRST: Mapping[str, Sequence[str]] = {
 FOLDERS: Mapping[str, Sequence[str]] = {
     "study": (
         *("run", "simulate", "complete", "judge", "label", "latency", "analyze", "report"),
-        *("gate", "compare", "judges"),
+        *("gate", "compare", "judges", "plan"),
     ),
     "tables": ("import", "export", "rank", "agree", "check"),
     "items": ("items",),

@@ -31,6 +31,7 @@ from hearteval.judgments.run import (
 from hearteval.models.asking import AskedCounts
 from hearteval.report.answers.headline import results_notices
 from hearteval.report.coverage.missing import missing_lines
+from hearteval.report.files.plan import outlook_words
 from hearteval.report.leaderboard import anchored_rows, leaderboard_rows
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
@@ -57,6 +58,7 @@ from hearteval.study.asking.expecting import read_used
 from hearteval.study.asking.models import Asking, paid_models
 from hearteval.study.asking.others import look_around, tell_what_was_found
 from hearteval.study.asking.people import plan_people, work_lines
+from hearteval.study.asking.planner import outlook
 from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import (
     ask_for_completions,
@@ -170,8 +172,15 @@ def show_plan(settings: StudySettings, tell: Tell) -> tuple[dict[str, Any], str]
     items = gathered.items
     warn_of_choices(settings, items, tell)
     spending = estimate_spending(settings, items, done, when=utc_now())
-    body = {**spent, "ceiling": ceiling(settings, items, spending)}
-    return body, plan_words(settings, items, spending, done)
+    is_over = bool(done.completions) and not in_all(spending).n_calls
+    could = None if is_over else outlook(settings, items)
+    body = {
+        **spent,
+        "ceiling": ceiling(settings, items, spending),
+        "outlook": None if could is None else asdict(could.planned),
+    }
+    words = plan_words(settings, items, spending, done)
+    return body, words if could is None else f"{words}\n{outlook_words(could)}"
 
 
 def probe_cost(session: Session, study: Study) -> tuple[dict[str, Any], str]:

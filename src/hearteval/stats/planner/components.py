@@ -56,7 +56,7 @@ class MeasuredComponents:
 def measure_components(
     votes: Comparisons, *, written: BoolArray | None = None, rng: np.random.Generator
 ) -> MeasuredComponents:
-    """Measure variance components; weights are not used.
+    """Measure variance components; weights are not used. Of a single rater none is known.
 
     Args:
         votes: Of raters that are all named; with writers where people wrote.
@@ -68,7 +68,9 @@ def measure_components(
     """
     cells = _merge(votes)
     systems = _signed(cells, np.zeros_like(cells.item))
-    effects = [_signed(cells, cells.item), _signed(cells, cells.rater)]
+    has_raters = bool(cells.rater.any())
+    effects = [_signed(cells, cells.item)]
+    effects += [_signed(cells, cells.rater)] if has_raters else []
     n_writers = len(np.unique(cells.writer[cells.writer >= 0]))
     has_writers = written is not None and n_writers > 1
     if written is not None and has_writers:
@@ -85,9 +87,16 @@ def measure_components(
     drawn[-1] = np.maximum(drawn[-1], LEAST_REST)
     fitted = 0.5 + systems @ (equations.inverse @ (systems.T @ (cells.score - 0.5)))
     slope = float(np.clip((fitted * (1 - fitted)).mean(), LEAST_SLOPE, EVEN_SLOPE))
+    given = np.flatnonzero([True, has_raters, has_writers, True])
+    every = np.zeros((4, 1 + N_DRAWS))
+    every[given] = np.concatenate((found, drawn), axis=1)
+    parts = [
+        Components(item=item, rater=rater, writer=writer, rest=rest, slope=slope)
+        for item, rater, writer, rest in every.T.tolist()
+    ]
     return MeasuredComponents(
-        components=_components(found[:, 0], slope, has_writers=has_writers),
-        draws=tuple(_components(one, slope, has_writers=has_writers) for one in drawn.T),
+        components=parts[0],
+        draws=tuple(parts[1:]),
         n_votes=len(cells.item),
         n_items=len(np.unique(cells.item)),
         n_raters=len(np.unique(cells.rater)),
@@ -202,9 +211,3 @@ def _equations(effects: Sequence[Any], systems: Any) -> _Equations:
             " which two people or more judged, and people who judged several items"
         )
     return _Equations(effects, systems, inverse, tend)
-
-
-def _components(found: FloatArray, slope: float, *, has_writers: bool) -> Components:
-    item, rater, *of_writer, rest = found.tolist()
-    writer = of_writer[0] if has_writers else 0.0
-    return Components(item=item, rater=rater, writer=writer, rest=rest, slope=slope)

@@ -12,6 +12,7 @@ strengths so far apart that chances are no longer straight lines of them.
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -215,6 +216,7 @@ def look_ahead(
     )
 
 
+@lru_cache(maxsize=256)
 def _scaled_chi2(df: int) -> FloatArray:
     """Return chi-squared over its degrees of freedom, in equal steps of chance, mean 1."""
     chances = (np.arange(_N_CHI2) + 0.5) / _N_CHI2

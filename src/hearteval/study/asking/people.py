@@ -6,6 +6,7 @@ What is read, reviewed or labelled besides is not counted: it depends on what pe
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hearteval.config import StudySettings
 from hearteval.domain import Item
@@ -40,23 +41,19 @@ def plan_people(settings: StudySettings, items: Sequence[Item]) -> PeoplesWork |
     if people is None:
         return None
     shown = [item for item in items if item.is_within(people.edge)]
-    n_pairs = {item.id: _n_shown(settings, item) for item in items}
+    n_pairs = {item.id: pairs_shown(settings, item) for item in items}
     share, plan = people.overlap, settings.judging.plan
     n_planned = sum(n_pairs.values())
     if plan.comparisons is not None and n_planned:
         share *= min(1.0, plan.comparisons / n_planned)
     if people.sample is not None and shown:
         share = min(share, people.sample / sum(n_pairs[item.id] for item in shown))
-    is_rating = people.protocol == "rating"
-    n_texts = 1 if is_rating else 2
     n_replies, n_judged, minutes = 0, 0.0, 0.0
     for item in shown:
-        reading = sum(len(turn.text.split()) for turn in item.context) / READ_A_MINUTE
         n_written = people.writers_per_item
         n_here = n_pairs[item.id] * share * people.raters_per_pair
-        replies = n_texts * REPLY_WORDS / READ_A_MINUTE
-        minutes += n_written * (reading + REPLY_WORDS / TYPED_A_MINUTE)
-        minutes += n_here * (reading + replies + REASON_WORDS / TYPED_A_MINUTE)
+        task = task_minutes(settings, item)
+        minutes += n_written * task.reply + n_here * task.judged
         n_replies += n_written
         n_judged += n_here
     n_votes, most = round(n_judged), people.most_per_day
@@ -69,6 +66,25 @@ def plan_people(settings: StudySettings, items: Sequence[Item]) -> PeoplesWork |
         person_days=math.ceil(n_replies / most) + math.ceil(n_votes / most),
         days=max(math.ceil(n_replies / most / writers), math.ceil(n_votes / most / raters)),
         pay=None if rate is None else rate * minutes / 60,
+    )
+
+
+class TaskMinutes(NamedTuple):
+    """How long one person takes over an item."""
+
+    reply: float
+    judged: float
+    """A comparison, or a rating."""
+
+
+def task_minutes(settings: StudySettings, item: Item) -> TaskMinutes:
+    """Return how long people take to write a reply to an item, and to judge one of its pairs."""
+    is_rating = settings.people is not None and settings.people.protocol == "rating"
+    reading = sum(len(turn.text.split()) for turn in item.context) / READ_A_MINUTE
+    replies = (1 if is_rating else 2) * REPLY_WORDS / READ_A_MINUTE
+    return TaskMinutes(
+        reply=reading + REPLY_WORDS / TYPED_A_MINUTE,
+        judged=reading + replies + REASON_WORDS / TYPED_A_MINUTE,
     )
 
 
@@ -93,12 +109,12 @@ def work_lines(settings: StudySettings, work: PeoplesWork) -> list[str]:
     return lines
 
 
-def _n_shown(settings: StudySettings, item: Item) -> int:
+def pairs_shown(settings: StudySettings, item: Item) -> int:
     """Count the pairs of an item, or its replies where they are rated."""
     kinds = [one.kind for one in study_systems(settings) if one.kind not in {"stress", "human"}]
     n = len(kinds) - (kinds.count("original") if item.reference is None else 0)
-    assert settings.people is not None, "nobody is asked"
-    n_written = settings.people.writers_per_item
-    if settings.people.protocol == "rating":
+    people = settings.people
+    n_written = people.writers_per_item if people else 0
+    if people is not None and people.protocol == "rating":
         return n + n_written
     return math.comb(n, 2) + n * n_written
