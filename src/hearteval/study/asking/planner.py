@@ -103,17 +103,19 @@ def draft_study(settings: StudySettings, items: Sequence[Item], n_raters: int = 
         pairs, n_votes = pairs * people.overlap, people.raters_per_pair
         if people.sample is not None:
             pairs = min(pairs, people.sample / n_items)
+    if pairs < 1:  # some dialogues are not judged at all
+        n_items, pairs = max(2, math.floor(n_items * pairs)), 1.0
     return Draft(
         study=settings.name,
         by=by,
         design=Design(
             n_systems=n_systems,
             n_items=n_items,
-            n_pairs=min(max(pairs, 1.0), math.comb(n_systems, 2)),
+            n_pairs=min(pairs, math.comb(n_systems, 2)),
             n_votes=n_votes,
             n_raters=max(n_raters, n_votes) if by == "people" else 0,
         ),
-        pairs_per_item=max(pairs, 1.0),
+        pairs_per_item=pairs,
         n_judges=len(settings.judging.judges),
         judges_per_pair=judges_per_pair,
         n_models=n_models,
