@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @study_argument
 @click.option(
     "--to",
-    type=click.Choice(["csv", "jsonl", "parquet", "inspect"]),
+    type=click.Choice(["csv", "jsonl", "parquet", "inspect", "preferences"]),
     required=True,
-    help="Tables of every kind of record, or Inspect logs.",
+    help="Tables of every kind of record, Inspect logs, or preference pairs for tuning.",
 )
 @click.option(
     "--out",
@@ -34,15 +34,16 @@ if TYPE_CHECKING:
 def command(
     study_file: Path,
     *,
-    to: Literal["csv", "jsonl", "parquet", "inspect"],
+    to: Literal["csv", "jsonl", "parquet", "inspect", "preferences"],
     out: Path,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write a stored study as tables, one for each kind of record, or as Inspect logs.
+    """Write a stored study as tables, one a kind of record, as Inspect logs or preference pairs.
 
     The tables are items, systems, raters, completions, judgments, ratings and labels, those that
     there are; `heart import` reads them. Logs are one for each system; `inspect view` opens them.
+    Preference pairs say what raters chose and passed over, beside the conditions of their use.
     Words that people wrote and nobody has released stay in the study.
     """
     from hearteval.study.session import open_stored
@@ -51,6 +52,8 @@ def command(
     with open_stored(study_file, tell) as (session, study):
         if to == "inspect":
             lines, body = _write_logs(session, study, out, replace=force)
+        elif to == "preferences":
+            lines, body = _write_preferences(session, study, out, replace=force)
         else:
             lines, body = _write_tables(session, study, out, to, replace=force)
     if as_json:
@@ -73,6 +76,21 @@ def _write_logs(
     lines = [f"{log.path}: {log.n_completions} replies, {log.n_failed} without one" for log in logs]
     lines.append(f"next: inspect view --log-dir {quoted(out)}")
     return lines, {"logs": [{**log._asdict(), "path": str(log.path)} for log in logs]}
+
+
+def _write_preferences(
+    session: "Session", study: "Study", out: Path, *, replace: bool
+) -> tuple[list[str], dict[str, Any]]:
+    """Write preference pairs; return what is said of them, in lines and as JSON."""
+    from hearteval.report.text import plural
+    from hearteval.study.records.preferences import CONDITIONS_FILE, export_preferences
+
+    done = export_preferences(session, study, out, replace=replace)
+    lines = [f"{shorter(str(done.path))}: {plural(done.n_rows, 'pair')}"]
+    lines += [f"  without a row: {n:,} ({why})" for why, n in done.n_without.items()]
+    lines.append(f"next: read {quoted(out / CONDITIONS_FILE)} before you tune anything on them")
+    body = {"path": str(done.path), "n_rows": done.n_rows, "n_without": done.n_without}
+    return lines, {"preferences": body}
 
 
 def _write_tables(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from hearteval.completions.baselines import OF_REFERENCES
 from hearteval.domain import (
     Assignment,
     Completion,
@@ -16,12 +17,33 @@ from hearteval.domain import (
     Pair,
     Rater,
     Study,
+    System,
     record_id,
 )
+from hearteval.items.dialogues.spoken import NO_CONSENT, NOT_STATED
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.store.records import R
 from hearteval.study.report.reading import released_words
 from hearteval.study.session import Session
+
+NOT_PUBLIC = "not for publication"
+CORPORA = ("esconv",)
+"""Sources whose texts are others', and are not passed on."""
+
+
+def may_be_passed_on(item: Item) -> bool:
+    """Say whether a dialogue's texts may be passed on, as far as its own fields say."""
+    return (
+        item.source not in CORPORA
+        and item.consent_basis != NO_CONSENT
+        and item.licence.lower() not in {NOT_STATED, NOT_PUBLIC}
+    )
+
+
+def repeats(system: System) -> bool:
+    """Say whether a system's replies are made of those of the items, of this one or another."""
+    is_borrowing = system.settings.get("preset") in OF_REFERENCES
+    return is_borrowing or system.kind in ("original", "stress")
 
 
 @dataclass(frozen=True)

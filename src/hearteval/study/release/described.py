@@ -11,8 +11,8 @@ from hearteval.exchange.release import KINDS, sha256
 from hearteval.report.answers.headline import sentence
 from hearteval.report.text import listed, plural
 from hearteval.study.records.leaving import tables_of
+from hearteval.study.records.permitted import CORPORA, may_be_passed_on
 from hearteval.study.release.computed import PARQUET
-from hearteval.study.release.passing import CORPORA, may_be_passed_on
 from hearteval.study.session import Session
 from hearteval.version import __version__
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from hearteval.completions.baselines import OF_REFERENCES
 from hearteval.domain import (
     LEFT_OUT,
     WITHDRAWN,
@@ -23,29 +22,16 @@ from hearteval.domain import (
     Study,
     System,
 )
-from hearteval.items.dialogues.spoken import NO_CONSENT, NOT_STATED
 from hearteval.judgments.calibration import calibration_study_id
 from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.store.base import Store
 from hearteval.store.records import Record
 from hearteval.store.rows import TABLES
-from hearteval.study.records.permitted import Permitted
+from hearteval.study.records.permitted import Permitted, may_be_passed_on, repeats
 
-NOT_PUBLIC = "not for publication"
-CORPORA = ("esconv",)
-"""Sources whose texts are others', and are not passed on here."""
 BESIDE: tuple[Callable[[Study], str], ...] = (audit_study_id, halo_study_id, calibration_study_id)
 """Studies of a study's judges, which its results rest on too."""
-
-
-def may_be_passed_on(item: Item) -> bool:
-    """Say whether a dialogue's texts may stand in a release, as far as its own fields say."""
-    return (
-        item.source not in CORPORA
-        and item.consent_basis != NO_CONSENT
-        and item.licence.lower() not in {NOT_STATED, NOT_PUBLIC}
-    )
 
 
 def members_of(store: Store, study: Study) -> dict[type[Any], dict[str, Any]]:
@@ -119,7 +105,7 @@ class Passing(Permitted):
         """Texts that may not leave: of people, and of corpora that are not ours to pass on."""
         if not self._closed_items:
             return super().unreadable
-        repeating = {id_ for id_, one in self._members[System].items() if _repeats(one)}
+        repeating = {id_ for id_, one in self._members[System].items() if repeats(one)}
         texts = self._members[Completion].items()
         return super().unreadable | {id_ for id_, one in texts if one.system_id in repeating}
 
@@ -181,9 +167,3 @@ class Passing(Permitted):
 
 def _bare(record: Judgment) -> Judgment:
     return replace(record, rationale="", reasons={}, raw="")
-
-
-def _repeats(system: System) -> bool:
-    """Say whether a system's replies are made of those of the items, of this one or another."""
-    is_borrowing = system.settings.get("preset") in OF_REFERENCES
-    return is_borrowing or system.kind in ("original", "stress")

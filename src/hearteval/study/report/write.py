@@ -27,6 +27,7 @@ from hearteval.report.plots.files import (
 from hearteval.report.scores import rating_csv
 from hearteval.report.tables import TABLES, all_tables, paper_tables
 from hearteval.study import quoted, write_whole
+from hearteval.study.records.permitted import NOT_PUBLIC
 from hearteval.study.report.folders import link_to, require_own_folder, write_folder
 from hearteval.study.report.left_behind import remember
 from hearteval.study.report.reading import read_examples, write_replies
@@ -34,7 +35,6 @@ from hearteval.study.results import STARTER_BASIS
 from hearteval.study.session import Session
 from hearteval.study.simulation.apart import said_simulated
 
-NOT_PUBLIC = "not for publication"
 RESULTS_SCHEMA = "heart.analyze/1"
 
 
