@@ -24,12 +24,15 @@ from hearteval.stats.bradley_terry.clustered_variance import (
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, fit_bradley_terry
 from hearteval.stats.bradley_terry.intervals import clustered, influence_on_strengths
 from hearteval.stats.bradley_terry.measured import Measured, measure
-from hearteval.stats.comparisons import Comparisons, FloatArray, select_comparisons
+from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, select_comparisons
+from hearteval.stats.special import ndtri
 
 SCORES = {"model_a": 1.0, "model_b": 0.0, "tie": 0.5}
 LEVEL = 0.95
 SEED = 1
-WAYS = ("people alone", "no judge", "no doubt", "anchored")
+N_STEPS = 8
+"""Of Newton's method, from people's own strengths."""
+WAYS = ("people alone", "vote by vote", "no judge", "no doubt", "anchored")
 
 
 def read_votes(folder: Path) -> tuple[Comparisons, Comparisons]:
@@ -78,15 +81,55 @@ def people_alone(votes: Comparisons) -> Spread:
     return Spread(fit.theta, found.low, found.high)
 
 
+def vote_by_vote(people: Comparisons, judge: Comparisons, is_drawn: BoolArray) -> Spread:
+    """Return strengths by PPI++ (Angelopoulos, Duchi and Zrnic 2023), its lambda tuned, over items.
+
+    The score of people's votes that were drawn, less lambda times the judge's on these, plus lambda
+    times the judge's on the others, is 0. All of it is per vote.
+    """
+    n, n_others = is_drawn.sum(), (~is_drawn).sum()
+    sides = np.eye(people.n_systems)[people.left] - np.eye(people.n_systems)[people.right]
+
+    def off(votes: Comparisons) -> FloatArray:
+        return votes.score - 1 / (1 + np.exp(-sides @ theta))
+
+    def by_item(rows: BoolArray, off_by: FloatArray) -> FloatArray:
+        """Return what each item does to the strengths."""
+        found = np.zeros((people.item.max() + 1, people.n_systems))
+        np.add.at(found, people.item[rows], off_by[rows, None] * sides[rows])
+        return np.asarray(found @ root)
+
+    def bread(rows: BoolArray) -> FloatArray:
+        p = 1 / (1 + np.exp(-sides[rows] @ theta))
+        return np.asarray((p * (1 - p) * sides[rows].T) @ sides[rows] / rows.sum())
+
+    theta = fit_bradley_terry(select_comparisons(people, is_drawn)).theta
+    root = np.linalg.pinv(bread(np.ones_like(is_drawn)))
+    own, judged = by_item(is_drawn, off(people)), by_item(is_drawn, off(judge))
+    weight = (own * judged).sum() / ((1 + n / n_others) * (judged**2).sum())
+    for _ in range(N_STEPS):
+        rectified = off(people) - weight * off(judge)
+        gap = rectified[is_drawn] @ sides[is_drawn] / n
+        gap = gap + weight * off(judge)[~is_drawn] @ sides[~is_drawn] / n_others
+        root = np.linalg.pinv((1 - weight) * bread(is_drawn) + weight * bread(~is_drawn))
+        theta = theta + root @ gap
+    moved = by_item(is_drawn, off(people) - weight * off(judge)) / n
+    others = by_item(~is_drawn, weight * off(judge)) / n_others
+    reach = ndtri((1 + LEVEL) / 2) * np.sqrt((moved**2).sum(axis=0) + (others**2).sum(axis=0))
+    return Spread(theta, theta - reach, theta + reach)
+
+
 def measure_study(
     people: Comparisons, judge: Comparisons, n: int, rng: np.random.Generator
-) -> tuple[Comparisons, Measured]:
+) -> tuple[BoolArray, Measured]:
     """Draw people's votes until they compare every system both ways, as an interval needs."""
     while True:
-        drawn = select_comparisons(people, np.sort(rng.choice(len(people), n, replace=False)))
+        is_drawn = np.zeros(len(people), dtype=bool)
+        is_drawn[rng.choice(len(people), n, replace=False)] = True
+        drawn = select_comparisons(people, is_drawn)
         found = measure(drawn, [judge], vary=over_items, level=LEVEL)
         if not found.group.any():
-            return drawn, found
+            return is_drawn, found
 
 
 def main() -> None:
@@ -112,8 +155,9 @@ def main() -> None:
         taus, slopes = [], []
         for _ in range(options.studies):
             votes = judge if name == "GPT-4" else coin(judge, rng)
-            drawn, measured = measure_study(people, votes, n, rng)
-            found["people alone"].append(people_alone(drawn))
+            is_drawn, measured = measure_study(people, votes, n, rng)
+            found["people alone"].append(people_alone(select_comparisons(people, is_drawn)))
+            found["vote by vote"].append(vote_by_vote(people, votes, is_drawn))
             found["no judge"].append(anchor(measured.without_judges(), kind, level=LEVEL).theta)
             found["no doubt"].append(anchor(measured, kind, level=LEVEL, doubt=0.0).theta)
             result = anchor(measured, kind, level=LEVEL)
