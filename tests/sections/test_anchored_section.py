@@ -15,7 +15,7 @@ from hearteval.report.leaderboard import anchored_rows
 from hearteval.report.page import render_page
 from hearteval.report.plots.files import figures_of, lay_out
 from hearteval.report.plots.style import PAGE_INCHES
-from hearteval.report.summary import results_table
+from hearteval.report.summary import next_step, results_table
 from hearteval.report.tables import all_tables
 from hearteval.sections.anchored import Anchored
 from hearteval.study.simulation.making import draw_world
@@ -190,6 +190,7 @@ def test_anchored_headline_without_enough_systems_is_refused_with_the_setting(
         'There is no ranking. By [analysis] headline = "anchored" there is no ranking: to tell how'
         " far judges miss, people have to compare 6 systems of one kind"
     )
+    assert "take headline out of [analysis] in a.toml" in next_step(results, "a.toml")
 
 
 @pytest.mark.parametrize("kind", ["human", "llm"])

@@ -158,7 +158,9 @@ def next_step(results: StudyResults, study_file: str) -> str:
     if results.coverage.is_all_identical:
         return f"change a prompt or take another model in {study_file}, and run it again"
     if results.ratings is None and results.leaderboard is None:
-        return f"ask for more items in {study_file}, and run it again"
+        is_asked = results.headline is not None and results.headline.asked is not None
+        otherwise = f", or take headline out of [analysis] in {study_file}" if is_asked else ""
+        return f"ask for more items in {study_file}, and run it again{otherwise}"
     if results.judge_notice:
         return f"name a model and a model as judge in {study_file}, and run it again"
     waiting = (section.next_step(study_file) for section in results.found_sections)
