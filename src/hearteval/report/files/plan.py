@@ -30,7 +30,7 @@ def plan_display(plan: Plan) -> Display:
     parts: list[Table | tuple[str, ...]] = [_answer(plan), _table(plan)]
     if plan.anchored:
         parts += [(_anchored_words(plan),), _anchored_table(plan.anchored)]
-    return Display((*parts, (_basis_words(plan),)))
+    return Display(tuple(parts))
 
 
 def outlook_words(plan: Plan) -> str:
@@ -39,7 +39,7 @@ def outlook_words(plan: Plan) -> str:
 
 
 def _answer(plan: Plan) -> tuple[str, ...]:
-    return (f"{_seen_words(plan)} {_width_words(plan)}", _advice(plan))
+    return (f"{_seen_words(plan)} {_width_words(plan)}", _advice(plan), _basis_words(plan))
 
 
 def _seen_words(plan: Plan) -> str:
