@@ -14,9 +14,11 @@ votes of each kind have in common, not the SDs above. Prints Markdown; without a
 
 import argparse
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from anchored_truth import Case, analyse, biased
 
 from hearteval.analysis.estimates import clustered_errors
 from hearteval.analysis.ranking.intervals import UsedInterval, vary
@@ -29,13 +31,14 @@ from hearteval.stats.bradley_terry.fit import (
 )
 from hearteval.stats.bradley_terry.intervals import influence_on_strengths, own_df
 from hearteval.stats.comparisons import Comparisons, FloatArray, IntArray, win_matrix
+from hearteval.stats.planner.anchoring import Judging, expect_widths
 from hearteval.stats.planner.components import measure_components
 from hearteval.stats.planner.design import Components, Design, difference_parts, look_ahead
 from hearteval.stats.special import expit, stdtrit
 
 SEED, LEVEL = 2812, 0.95
-MIN_SAMPLED, N_DRAWN = 5, 40_000
-STEADY = 0.7
+MIN_SAMPLED, N_DRAWN = 5, 100_000
+STRETCHED, STEADY = 1.25, 0.7
 """How often a judge's noise is the same in both orders."""
 USED: dict[tuple[bool, bool], UsedInterval] = {
     (False, False): "item-sandwich",
@@ -74,7 +77,7 @@ class Plan(NamedTuple):
     """Who votes on what."""
 
     n_items: int = 100
-    n_pairs: int = 1
+    n_pairs: float = 1
     """Of each item."""
     n_votes: int = 1
     """Of each pair, by different raters."""
@@ -85,7 +88,7 @@ class Plan(NamedTuple):
     n_replies: int = 1
     """Of people for an item."""
     load: float = 0.0
-    """SD of the logarithm of how much raters do."""
+    """SD of the logarithm of how much raters do; at 0 all do as much."""
     pairs: float = 0.0
     """SD of the logarithm of how often pairs are planned."""
     n_judges: int = 0
@@ -139,20 +142,22 @@ class Rows(NamedTuple):
 def plan_rows(plan: Plan, rng: np.random.Generator) -> Rows:
     """Draw which pairs are compared on which items, all as often unless uneven, and by whom."""
     one, other = np.triu_indices(plan.n_systems, 1)
-    n_rows = plan.n_items * plan.n_pairs
+    n_rows = round(plan.n_items * plan.n_pairs)
     if plan.pairs:
         weight = np.exp(plan.pairs * np.random.default_rng(SEED).standard_normal(len(one)))
-        pair = top(weight, plan.n_items, plan.n_pairs, rng).ravel()
+        pair = top(weight, plan.n_items, round(plan.n_pairs), rng).ravel()
     else:
         rounds = [rng.permutation(len(one)) for _ in range(n_rows // len(one) + 1)]
         pair = np.concatenate(rounds)[:n_rows]
     each = plan.n_judges or plan.n_votes
     if plan.n_judges:
         rater = np.tile(np.arange(each), n_rows)
-    else:
+    elif plan.load:
         load = np.exp(plan.load * rng.standard_normal(plan.n_raters))
         rater = top(load, n_rows, each, rng).ravel()
-    item = np.repeat(np.arange(plan.n_items), plan.n_pairs)
+    else:
+        rater = np.resize(rng.permutation(plan.n_raters), n_rows * each)
+    item = np.arange(n_rows) * plan.n_items // n_rows
     reply = rng.integers(0, plan.n_replies, n_rows)
     left, right, item, reply = (np.repeat(a, each) for a in (one[pair], other[pair], item, reply))
     kept = np.ones(len(item), dtype=bool)
@@ -337,51 +342,50 @@ def _of_pair(world: World, gap: float, *, is_people: bool) -> tuple[float, ...]:
     )
 
 
+PLAIN, SKEWED, SIDED = World(), World(item=1.0, is_skewed=True), World(side=0.5, side_rater=0.5)
+TASTES, REPLIES = World(rater=0.6), World(cell=0.8)
+WRITTEN = World(writer=0.5)
+PEOPLE = World(writer=0.5, item_people=0.5, rater_people=0.3)
+SOME_PEOPLE = World(writer=0.3, item_people=0.3, rater_people=0.2)
 MANY = Plan(100, 1, 5)
 SIX = Plan(100, 5, 1, n_systems=6)
 TWENTY = Plan(100, 10, 1, n_systems=20)
 CASES: dict[str, tuple[World, Plan]] = {
-    "5 votes a pair": (World(), MANY),
-    "1 vote a pair": (World(), MANY._replace(n_votes=1)),
-    "30 items, 5 raters": (World(), Plan(30, 1, 5, n_raters=5)),
-    "300 items, 60 raters": (World(), Plan(300, 1, 5, n_raters=60)),
-    "raters' tastes differ, .6": (World(rater=0.6), MANY),
-    "items are skewed, SD 1": (World(item=1.0, is_skewed=True), MANY),
-    "30 items, skewed, SD 1": (World(item=1.0, is_skewed=True), Plan(30, 1, 5)),
-    "left gains .5, SD .5 over raters": (World(side=0.5, side_rater=0.5), MANY),
+    "5 votes a pair": (PLAIN, MANY),
+    "1 vote a pair": (PLAIN, MANY._replace(n_votes=1)),
+    "30 items, 5 raters": (PLAIN, Plan(30, 1, 5, 5)),
+    "300 items, 60 raters": (PLAIN, Plan(300, 1, 5, 60)),
+    "raters' tastes differ, .6": (TASTES, MANY),
+    "items skewed, SD 1": (SKEWED, MANY),
+    "30 items, skewed, SD 1": (SKEWED, Plan(30, 1, 5)),
+    "left gains .5, SD .5 over raters": (SIDED, MANY),
     "many ties": (World(tie=1.0), MANY),
-    "a taste for each reply, .8": (World(cell=0.8), MANY),
+    "a taste for each reply, .8": (REPLIES, MANY),
     "far apart: 3": (World(span=3.0), MANY),
-    "5 writers, SD .5": (World(writer=0.5), MANY._replace(n_writers=5)),
-    "12 writers, three replies": (
-        World(writer=0.5, item_people=0.5, rater_people=0.3),
-        Plan(300, 1, 5, n_writers=12, n_replies=3),
-    ),
-    "raters' loads uneven, log SD 1": (World(), MANY._replace(load=1.0)),
-    "3 judges, both orders": (World(), MANY._replace(n_judges=3)),
-    "6 systems, 5 pairs": (World(), SIX),
-    "6 systems, all pairs": (World(), SIX._replace(n_pairs=15)),
-    "6 systems, 2 pairs by 5 raters": (World(), SIX._replace(n_pairs=2, n_votes=5)),
-    "6 systems, 30 items, 5 raters": (World(), Plan(30, 5, 2, n_raters=5, n_systems=6)),
-    "6 systems, items skewed, SD 1": (World(item=1.0, is_skewed=True), SIX),
-    "6 systems, pairs uneven, log SD 1": (World(), SIX._replace(pairs=1.0)),
-    "6 systems, loads uneven, log SD 1": (World(), SIX._replace(load=1.0)),
-    "6 systems, a taste for each reply, .8": (World(cell=0.8), SIX._replace(n_pairs=15)),
-    "6 systems, people of 5 writers": (
-        World(writer=0.5, item_people=0.5, rater_people=0.3),
-        SIX._replace(n_writers=5, is_last=True),
-    ),
+    "5 writers, SD .5": (WRITTEN, MANY._replace(n_writers=5)),
+    "12 writers, three replies": (PEOPLE, Plan(300, 1, 5, n_writers=12, n_replies=3)),
+    "loads uneven, log SD 1": (PLAIN, MANY._replace(load=1.0)),
+    "3 judges, both orders": (PLAIN, MANY._replace(n_judges=3)),
+    "6 systems, 5 pairs": (PLAIN, SIX),
+    "6 systems, all pairs": (PLAIN, SIX._replace(n_pairs=15)),
+    "6 systems, 2 pairs by 5 raters": (PLAIN, SIX._replace(n_pairs=2, n_votes=5)),
+    "6 systems, 30 items, 5 raters": (PLAIN, Plan(30, 5, 2, 5, n_systems=6)),
+    "6 systems, items skewed, SD 1": (SKEWED, SIX),
+    "6 systems, pairs uneven, log SD 1": (PLAIN, SIX._replace(pairs=1.0)),
+    "6 systems, loads uneven, log SD 1": (PLAIN, SIX._replace(load=1.0)),
+    "6 systems, a taste for each reply, .8": (REPLIES, SIX._replace(n_pairs=15)),
+    "6 systems, people of 5 writers": (PEOPLE, SIX._replace(n_writers=5, is_last=True)),
     "6 systems, far apart: 4": (World(span=4.0), SIX),
-    "6 systems, 3 judges, own family left out": (
-        World(),
+    "6 systems, 3 judges, not of own family": (
+        PLAIN,
         SIX._replace(n_judges=3, is_own_family=True),
     ),
-    "20 systems, 10 pairs": (World(), TWENTY),
-    "20 systems, 2 pairs by 5 raters": (World(), TWENTY._replace(n_pairs=2, n_votes=5)),
-    "20 systems, 30 items, 5 raters": (World(), Plan(30, 20, 1, n_raters=5, n_systems=20)),
-    "20 systems, loads uneven, log SD 1": (World(), TWENTY._replace(load=1.0)),
+    "20 systems, 10 pairs": (PLAIN, TWENTY),
+    "20 systems, 2 pairs by 5 raters": (PLAIN, TWENTY._replace(n_pairs=2, n_votes=5)),
+    "20 systems, 30 items, 5 raters": (PLAIN, Plan(30, 20, 1, 5, n_systems=20)),
+    "20 systems, loads uneven, log SD 1": (PLAIN, TWENTY._replace(load=1.0)),
     "20 systems, people of 12 writers, three replies": (
-        World(writer=0.5, item_people=0.5, rater_people=0.3),
+        PEOPLE,
         TWENTY._replace(n_writers=12, n_replies=3, is_last=True),
     ),
 }
@@ -399,9 +403,21 @@ def design_of(plan: Plan) -> Design:
     )
 
 
+def elo_error(components: Components, plan: Plan) -> float:
+    """Return the foretold error of a difference."""
+    return components.elo(float(np.sqrt(difference_parts(components, design_of(plan)).total)))
+
+
 def head(*cells: str) -> None:
     """Print the first two rows."""
-    print(f"\n| {' | '.join(cells)} |\n|{' --- |' * len(cells)}", flush=True)
+    print()
+    row(*cells)
+    row(*["---"] * len(cells))
+
+
+def row(*cells: object) -> None:
+    """Print a row of Markdown."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def errors(n: int) -> None:
@@ -410,7 +426,12 @@ def errors(n: int) -> None:
     for k, (name, (world, plan)) in enumerate(CASES.items()):
         theta = strengths(world, plan.n_systems)
         found = ELO_PER_THETA * np.array(
-            [fit_bradley_terry(votes).theta for votes in identified(world, plan, theta, n, k)]
+            [
+                fit_bradley_terry(votes).theta
+                for votes in identified(
+                    world, plan, theta, n * (4 if plan.n_systems == 2 else 1), k
+                )
+            ]
         )
         one, other = np.triu_indices(plan.n_systems, 1)
         if plan.is_last:
@@ -418,15 +439,10 @@ def errors(n: int) -> None:
         sd = (found[:, one] - found[:, other]).std(axis=0, ddof=1)
         mean = float(np.sqrt((sd**2).mean()))
         components = components_of(world, plan, theta)
-        told = components.elo(np.sqrt(difference_parts(components, design_of(plan)).total))
+        told = elo_error(components, plan)
         ends = f"{told / sd.max():.2f}, {told / sd.min():.2f}" if len(sd) > 1 else ""
-        votes = " x ".join(
-            str(x) for x in (plan.n_items, plan.n_pairs, plan.n_judges or plan.n_votes)
-        )
-        print(
-            f"| {name} | {votes} | {mean:.1f} | {told:.1f} | {told / mean:.3f} | {ends} |",
-            flush=True,
-        )
+        size = f"{plan.n_items} x {plan.n_pairs} x {plan.n_judges or plan.n_votes}"
+        row(name, size, f"{mean:.1f}", f"{told:.1f}", f"{told / mean:.3f}", ends)
 
 
 def meet(world: World, plan: Plan, gap: float) -> FloatArray:
@@ -453,7 +469,7 @@ def limit(world: World, plan: Plan, theta: FloatArray) -> FloatArray:
     wins, n = np.zeros((plan.n_systems, plan.n_systems)), plan.n_systems
     taste = panel(world, plan)
     drawn = {
-        of_people: draw_effects(world, is_people=of_people, n=N_DRAWN // 4, seed=3)
+        of_people: draw_effects(world, is_people=of_people, n=N_DRAWN // 10, seed=3)
         for of_people in {False, plan.n_writers > 0}
     }
     for s, t in zip(*np.triu_indices(n, 1), strict=True):
@@ -467,29 +483,29 @@ def limit(world: World, plan: Plan, theta: FloatArray) -> FloatArray:
 
 
 POWERS: dict[str, tuple[World, Plan, float]] = {
-    "5 votes a pair": (World(), MANY, 0.1),
-    "5 raters": (World(), MANY._replace(n_raters=5), 0.15),
-    "60 raters, 1 vote": (World(), Plan(100, 1, 1, n_raters=60), 0.1),
-    "few items, 60 raters": (World(), Plan(30, 1, 10, n_raters=60), 0.125),
-    "few items, skewed, SD 1": (World(item=1.0, is_skewed=True), Plan(30, 1, 5, 60), 0.15),
-    "left gains .5, SD .5 over raters": (World(side=0.5, side_rater=0.5), MANY, 0.1),
-    "6 writers, SD .5": (World(writer=0.5), MANY._replace(n_writers=6), 0.2),
+    "5 votes a pair": (PLAIN, MANY, 0.1),
+    "5 raters": (PLAIN, MANY._replace(n_raters=5), 0.2),
+    "60 raters, 1 vote": (PLAIN, Plan(100, 1, 1, 60), 0.1),
+    "few items, 60 raters, 10 votes": (PLAIN, Plan(30, 1, 10, 60), 0.125),
+    "few items, skewed, SD 1": (SKEWED, Plan(30, 1, 5, 60), 0.15),
+    "left gains .5, SD .5 over raters": (SIDED, MANY, 0.1),
+    "6 writers, SD .5": (WRITTEN, MANY._replace(n_writers=6), 0.25),
     "20 writers, three replies": (
-        World(writer=0.3, item_people=0.3, rater_people=0.2),
+        SOME_PEOPLE,
         Plan(300, 1, 5, 60, n_writers=20, n_replies=3),
         0.1,
     ),
-    "loads uneven, log SD 1": (World(), MANY._replace(load=1.0), 0.1),
-    "3 judges": (World(), MANY._replace(n_judges=3), 0.1),
-    "6 systems, 5 pairs": (World(), SIX, 0.1),
-    "6 systems, 2 pairs by 5 raters": (World(), SIX._replace(n_pairs=2, n_votes=5), 0.1),
-    "6 systems, 8 raters": (World(), SIX._replace(n_raters=8), 0.15),
+    "loads uneven, log SD 1": (PLAIN, MANY._replace(load=1.0), 0.1),
+    "3 judges": (PLAIN, MANY._replace(n_judges=3), 0.1),
+    "6 systems, 5 pairs": (PLAIN, SIX, 0.1),
+    "6 systems, 2 pairs by 5 raters": (PLAIN, SIX._replace(n_pairs=2, n_votes=5), 0.1),
+    "6 systems, 8 raters": (PLAIN, SIX._replace(n_raters=8), 0.15),
     "6 systems, people of 12 writers": (
-        World(writer=0.3, item_people=0.3, rater_people=0.2),
+        SOME_PEOPLE,
         SIX._replace(n_raters=30, n_writers=12, is_last=True),
         0.15,
     ),
-    "20 systems, 10 pairs": (World(), TWENTY._replace(n_raters=30), 0.1),
+    "20 systems, 10 pairs": (PLAIN, TWENTY._replace(n_raters=30), 0.1),
 }
 
 
@@ -512,63 +528,60 @@ def powers(n: int) -> None:
         n_items, told = size_for(0.8, components, plan, gap)
         at = plan._replace(n_items=n_items)
         if n_items > 3_000:
-            print(f"| {name} | {100 * gap:.0f} | never | | | | |", flush=True)
+            row(name, f"{100 * gap:g}", "never", *[""] * 4)
             continue
-        if at.n_systems == 2:
-            found = [share_of(votes) for votes in identified(world, at, theta, n, 100 + k)]
-        else:
-            found = [elo_of(votes, at.pair) for votes in identified(world, at, theta, n, 100 + k)]
+        is_share = at.n_systems == 2
+        found = [
+            share_of(votes) if is_share else elo_of(votes, at.pair)
+            for votes in identified(world, at, theta, n, 100 + k)
+        ]
         seen = np.mean([one.is_seen for one in found])
         outlook = look_ahead(components, design_of(at), gap=gap)
-        wide = np.mean([one.half_width for one in found])
-        wide, unit = (100 * wide, "points") if at.n_systems == 2 else (wide, "Elo")
-        width = 100 * outlook.half_width if unit == "points" else outlook.half_width_elo
-        print(
-            f"| {name} | {100 * gap:.0f} | {n_items} | {told:.3f} | {seen:.3f} "
-            f"| {width:.1f} {unit} | {wide:.1f} |",
-            flush=True,
-        )
+        width = 100 * outlook.half_width if is_share else outlook.half_width_elo
+        wide = np.mean([one.half_width for one in found]) * (100 if is_share else 1)
+        unit = "points" if is_share else "Elo"
+        cells = f"{told:.3f}", f"{seen:.3f}", f"{width:.1f} {unit}", f"{wide:.1f}"
+        row(name, f"{100 * gap:g}", n_items, *cells)
 
 
 PILOTS: dict[str, tuple[World, Plan]] = {
-    "10 items, 3 raters": (World(), Plan(10, 1, 3, n_raters=3)),
-    "10 items, 3 raters, skewed, SD 1": (
-        World(item=1.0, is_skewed=True),
-        Plan(10, 1, 3, n_raters=3),
-    ),
-    "20 items, 5 raters": (World(), Plan(20, 1, 3, n_raters=5)),
-    "40 items, 8 raters": (World(), Plan(40, 1, 4, n_raters=8)),
-    "40 items, 8 raters, tastes .6": (World(rater=0.6), Plan(40, 1, 4, n_raters=8)),
-    "40 items, 8 raters, loads uneven": (World(), Plan(40, 1, 4, n_raters=8, load=1.0)),
-    "100 items, 15 raters": (World(), Plan(100, 1, 5)),
-    "40 items, 8 raters, 6 writers, SD .5": (
-        World(writer=0.5),
-        Plan(40, 1, 4, n_raters=8, n_writers=6),
-    ),
-    "6 systems, 10 items, 3 raters": (World(), Plan(10, 5, 3, n_raters=3, n_systems=6)),
-    "6 systems, 40 items, 8 raters": (World(), Plan(40, 5, 2, n_raters=8, n_systems=6)),
+    "10 items, 3 raters": (PLAIN, Plan(10, 1, 3, 3)),
+    "10 items, 3 raters, skewed, SD 1": (SKEWED, Plan(10, 1, 3, 3)),
+    "10 items, 3 raters, tastes .6": (TASTES, Plan(10, 1, 3, 3)),
+    "20 items, 5 raters": (PLAIN, Plan(20, 1, 3, 5)),
+    "40 items, 8 raters": (PLAIN, Plan(40, 1, 4, 8)),
+    "40 items, 8 raters, tastes .6": (TASTES, Plan(40, 1, 4, 8)),
+    "40 items, 8 raters, loads uneven": (PLAIN, Plan(40, 1, 4, 8, load=1.0)),
+    "100 items, 15 raters": (PLAIN, Plan(100, 1, 5)),
+    "40 items, 8 raters, 6 writers, SD .5": (WRITTEN, Plan(40, 1, 4, 8, n_writers=6)),
+    "6 systems, 10 items, 3 raters": (PLAIN, Plan(10, 5, 3, 3, n_systems=6)),
+    "6 systems, 40 items, 8 raters": (PLAIN, Plan(40, 5, 2, 8, n_systems=6)),
 }
-ASSURED = 0.8
+ASSURED, GAP = 0.8, 0.1
 
 
 def pilots(n: int) -> None:
-    """Compare the error that pilots foretell with the true one, and how often it is kept to."""
+    """Compare what pilots foretell of a larger study with what is true of it.
+
+    Then let each choose how many items tell a gap with a power of .8, and say what power that has.
+    """
     head(
         "pilot",
-        "planned: true SE, Elo",
-        "foretold: median",
-        "10 % to 90 %",
-        f"kept to, of {ASSURED:.0%} assured",
+        "SE of 300 items, Elo: true",
+        "foretold: median, 10 to 90 %",
+        "within the 80 % bound",
+        "chosen at .8: true power, mean",
+        "at least .7",
+        "assurance said of it, mean",
         "refused",
     )
     for k, (name, (world, pilot)) in enumerate(PILOTS.items()):
         theta = strengths(world, pilot.n_systems)
-        plan = pilot._replace(n_items=300, n_votes=5, n_raters=15, load=0.0)
-        design = design_of(plan)
+        plan = pilot._replace(n_items=300, n_votes=5, n_raters=30, load=0.0)
         true = components_of(world, plan, theta)
-        se = true.elo(np.sqrt(difference_parts(true, design).total))
+        se = elo_error(true, plan)
         rng = np.random.default_rng([SEED, k])
-        told, is_kept, refused = [], [], 0
+        rows, refused = [], 0
         written = np.arange(pilot.n_systems) == pilot.n_systems - 1 if pilot.n_writers else None
         for votes in identified(world, pilot, theta, n, 200 + k):
             try:
@@ -576,18 +589,19 @@ def pilots(n: int) -> None:
             except NotIdentifiedError:
                 refused += 1
                 continue
-            at, *drawn = (
-                one.elo(np.sqrt(difference_parts(one, design).total))
-                for one in (found.components, *found.draws)
-            )
-            told.append(at)
-            is_kept.append(se <= np.quantile(drawn, ASSURED))
-        ends = np.quantile(told, [0.1, 0.5, 0.9])
-        print(
-            f"| {name} | {se:.1f} | {ends[1]:.1f} | {ends[0]:.1f} to {ends[2]:.1f} "
-            f"| {np.mean(is_kept):.2f} | {refused / n:.2f} |",
-            flush=True,
-        )
+            drawn = [elo_error(one, plan) for one in found.draws]
+            n_items, _ = size_for(ASSURED, found.components, plan, GAP)
+            chosen = design_of(plan._replace(n_items=n_items))
+            assured = np.mean([look_ahead(one, chosen, gap=GAP).power for one in found.draws[:50]])
+            power = look_ahead(true, chosen, gap=GAP).power
+            is_kept = se <= np.quantile(drawn, ASSURED)
+            rows.append((elo_error(found.components, plan), is_kept, power, power >= 0.7, assured))
+        table = np.array(rows)
+        low, middle, high = np.quantile(table[:, 0], [0.1, 0.5, 0.9])
+        kept, power, enough, assured = table[:, 1:].mean(axis=0)
+        told = f"{middle:.1f}, {low:.1f} to {high:.1f}"
+        shares = (f"{x:.2f}" for x in (kept, power, enough, assured, refused / n))
+        row(name, f"{se:.1f}", told, *shares)
 
 
 LIKE_ISSUE = World(item=0.9, tie=0.0)
@@ -614,24 +628,82 @@ def measured(n: int) -> None:
         found = [fit_bradley_terry(v).theta for v in identified(world, plan, theta, n, 300 + k)]
         sd = ELO_PER_THETA * float(np.sqrt(np.var(found, axis=0, ddof=1).mean()))
         components = components_of(world, plan, theta)
-        told = components.elo(np.sqrt(difference_parts(components, design_of(plan)).total * 5 / 12))
-        print(
-            f"| item SD {world.item}, rater SD {world.rater} | {n_pairs} x {n_votes} | {n_raters} "
-            f"| {sd:.1f} | {told:.1f} | {told / sd:.3f} |",
-            flush=True,
+        told = elo_error(components, plan) * float(np.sqrt(5 / 12))
+        effects_of = f"item SD {world.item}, rater SD {world.rater}"
+        cells = f"{sd:.1f}", f"{told:.1f}", f"{told / sd:.3f}"
+        row(effects_of, f"{n_pairs} x {n_votes}", n_raters, *cells)
+
+
+def anchored(n: int) -> None:
+    """Compare the half-width of a system's place that is foretold with that of anchored fits.
+
+    Votes are those of `anchored_truth.py`: a judge stretches people's strengths by 1.25 and misses
+    by an SD; half of what items add is the same for people and judges.
+    """
+    head(
+        "systems, votes",
+        "judge misses, SD",
+        "people alone: found, foretold",
+        "anchored: the same",
+        "ratio",
+    )
+    for n_systems, n_votes, miss in product((10, 20), (500, 2_000), (0.1, 0.3, 0.6)):
+        case = Case(n=n_systems, n_votes=n_votes, judges=(biased(miss),))
+        rng = np.random.default_rng([SEED, n_systems, n_votes, int(10 * miss)])
+        found = [analyse(case, rng)[0] for _ in range(max(20, n // 25))]
+        alone, both = (
+            ELO_PER_THETA * np.mean([(of.high - of.low) / 2 for of in several])
+            for several in ([one.alone for one in found], [one.anchored for one in found])
         )
+        world = World(span=2.0, item=0.5, tie=0.0)
+        n_items = min(200, 40 + n_votes // 10)
+        plan = Plan(n_items, n_votes / n_items, 1, max(10, n_votes // 100), n_systems)
+        of_judge = Plan(200, n_systems, 1, n_systems=n_systems, n_judges=1)
+        theta = strengths(world, n_systems)
+        tends = limit(world, plan, theta)
+        shrunk = float(np.std(tends) / np.std(theta))
+        told = expect_widths(
+            strength_error(components_of(world, plan, theta), plan),
+            min(n_items, plan.n_raters) - 1,
+            Judging(
+                spread=float(np.std(tends, ddof=1)),
+                tau=shrunk * miss / STRETCHED,
+                slope=1 / STRETCHED,
+                se=strength_error(
+                    components_of(world._replace(rater=0.0), of_judge, STRETCHED * theta), of_judge
+                ),
+            ),
+            n_systems,
+            level=LEVEL,
+            rng=rng,
+        )
+        by_people, by_both = (ELO_PER_THETA * wide for wide in (told.people_alone, told.anchored))
+        cells = f"{alone:.0f}, {by_people:.0f}", f"{both:.0f}, {by_both:.0f}"
+        row(f"{n_systems}, {n_votes:,}", miss, *cells, f"{by_both / both:.2f}")
+
+
+def strength_error(components: Components, plan: Plan) -> float:
+    """Return the foretold error of a strength, before the mean of all is taken out."""
+    return elo_error(components, plan) / ELO_PER_THETA / float(np.sqrt(2))
+
+
+TABLES = {
+    "errors": errors,
+    "power": powers,
+    "pilot": pilots,
+    "anchored": anchored,
+    "measured": measured,
+}
 
 
 def main() -> None:
     """Print tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", default=["errors", "power"])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="*", metavar="|".join(TABLES))
     parser.add_argument("--studies", type=int, default=1_000)
     options = parser.parse_args()
-    for what in options.what:
-        {"errors": errors, "power": powers, "pilot": pilots, "measured": measured}[what](
-            options.studies
-        )
+    for what in options.what or TABLES:
+        TABLES[what](options.studies)
 
 
 if __name__ == "__main__":
