@@ -30,6 +30,7 @@ PINNED = {
     "people_review": ("1", "269e95ad590d9ccb"),
     "people_writing": ("2", "e5a97f5f28d55ec0"),
     "rating_prompt": ("2", "99d522e90d4ee9d4"),
+    "published": ("1", "010aff8691ccfa1e"),
     "rationales": ("1", "e5d30b56ee16f3da"),
     "replies": ("2", "f3ea1a62ed36da6b"),
     "rubric": ("2", "1aec0fc545057fc1"),

@@ -58,6 +58,7 @@ VERBS: Mapping[str, str] = {
     "compare": "Say what moved between two studies or panels, and why.",
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
+    "paper": "Show which of the paper's numbers can be computed again.",
     "check": "Check a printed table of Elo and win rates against itself.",
     "systems": "List the systems that a study can name.",
     "judges": "List the judges, and stress-test those of a study.",
@@ -77,7 +78,7 @@ FOLDERS: Mapping[str, Sequence[str]] = {
     ),
     "tables": ("import", "export", "rank", "agree", "check"),
     "items": ("items",),
-    "board": ("release", "verify"),
+    "board": ("release", "verify", "paper"),
 }
 """Of verbs whose module is not beside this one."""
 _PLACES = {verb: f"{folder}.{verb}" for folder, verbs in FOLDERS.items() for verb in verbs}
