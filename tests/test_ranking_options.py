@@ -442,6 +442,21 @@ def test_what_cannot_be_anchored_is_refused(
         he.rank_anchored(people, **{**usual, **given})
 
 
+def test_judge_that_names_items_otherwise_is_told(
+    both: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    people, judge = both
+    other = judge.assign(prompt="q" + judge["prompt"].astype(str))
+
+    alike, apart = (
+        he.rank(people, judged_by={"gpt": each}, cluster="prompt", **RANDOM)
+        for each in (judge, other)
+    )
+
+    assert "No item that people voted on is among those of gpt" in " ".join(str(apart).split())
+    assert "No item that people voted on" not in str(alike)
+
+
 def test_too_few_systems_of_one_kind_are_an_error(votes: pd.DataFrame) -> None:
     with pytest.raises(NotIdentifiedError, match="6 systems of one kind"):
         he.rank_anchored(votes, judged_by={"gpt": votes}, cluster="prompt", **RANDOM)

@@ -16,9 +16,10 @@ from hearteval.exchange.arguments import check_level, check_named, read_names, t
 from hearteval.exchange.options import Tables, VoteOptions
 from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind
-from hearteval.notices import Notice
+from hearteval.notices import Kind, Notice
 from hearteval.report.files.contrasts import anchored_table, anchored_words
 from hearteval.report.table import Display
+from hearteval.report.text import listed, notice_line
 
 if TYPE_CHECKING:
     from hearteval.exchange.tables import Source
@@ -29,7 +30,7 @@ class AnchoredVotes(AnchoredRanking, Shown):
     """An anchored ranking; see `hearteval.analysis.ranking.anchored` for every field.
 
     Attributes:
-        warnings: What was noticed in reading the votes.
+        warnings: What was noticed in reading the votes, and judges who share no item with people.
     """
 
     schema: ClassVar = "heart.rank_anchored/1"
@@ -46,7 +47,8 @@ class AnchoredVotes(AnchoredRanking, Shown):
         }
 
     def _display(self) -> Display:
-        return Display((anchored_words(self) or anchored_table(self),))
+        notices = tuple(map(notice_line, self.warnings))
+        return Display((anchored_words(self) or anchored_table(self), notices))
 
 
 @takes(VoteOptions)
@@ -168,10 +170,19 @@ def anchor_read(
             ids=["assume_random"],
             remedies=[Remedy("say so", {"assume_random": True})],
         )
+    read = (w for each in (votes, *judges.values()) for w in each.warnings)
     return AnchoredVotes(
         **flat_fields(anchor_votes(votes, judges, human=human, level=level)),
-        warnings=tuple(
-            dict.fromkeys(w for each in (votes, *judges.values()) for w in each.warnings)
-        ),
+        warnings=tuple(dict.fromkeys((*_strangers(votes, judges), *read))),
         frame=find_frame_kind(people.source),
     )
+
+
+def _strangers(people: Votes, judges: Mapping[str, Votes]) -> list[Notice]:
+    """Name judges whose items are called otherwise than people's."""
+    apart = [name for name, votes in judges.items() if set(people.items).isdisjoint(votes.items)]
+    text = (
+        f"No item that people voted on is among those of {listed(apart)}: if they are the same and"
+        " only named otherwise, intervals are wrong. Name items alike."
+    )
+    return [Notice(Kind.READING, text)] if apart else []

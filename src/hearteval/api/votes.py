@@ -32,6 +32,7 @@ from hearteval.report.files.contrasts import (
 from hearteval.report.files.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.plots.ranking import draw_ranking
 from hearteval.report.table import Display, Table
+from hearteval.report.text import notice_line
 
 if TYPE_CHECKING:
     from hearteval.exchange.tables import Source
@@ -123,6 +124,7 @@ class Ranking(VoteRanking, Shown):
         if self.by_people_and_judges is not None:
             found = self.by_people_and_judges
             more.append(anchored_words(found) or anchored_table(found))
+            more.append(tuple(notice_line(w) for w in found.warnings if w not in self.warnings))
         return Display((*ranking_display(self).parts, *more))
 
 
