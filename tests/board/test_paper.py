@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 from heart_command import Heart
 
-from hearteval.analysis.paper import check_paper, published_rows
+from hearteval.analysis.ranking.checks.paper import check_paper, published_rows
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "paper"
 

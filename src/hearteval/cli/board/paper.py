@@ -23,7 +23,7 @@ def command(study_file: Path | None, *, as_json: bool) -> None:
 
     With a study, its systems that bear a name of the paper's table stand beside it, row by row.
     """
-    from hearteval.analysis.paper import beside_paper, check_paper
+    from hearteval.analysis.ranking.checks.paper import beside_paper, check_paper
     from hearteval.report.files.paper import beside_display, paper_display
 
     found = check_paper()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hearteval.analysis.paper import BesidePaper, Claim, PaperCheck
+from hearteval.analysis.ranking.checks.paper import BesidePaper, Claim, PaperCheck
 from hearteval.report.files.published import self_check_display
 from hearteval.report.table import Column, Display, tabulate
 from hearteval.report.text import bare_percent, interval, plural, whole
