@@ -4,8 +4,8 @@
 
 Two truths, both with components that are known: straight lines (effects uniform in shares, won or
 lost), and log odds (normal effects, logistic noise, ties), whose components are averages over a
-million draws. Pairs of an item are drawn at random, raters of a pair without replacement and evenly
-loaded. Prints Markdown; without a word, all of it.
+million draws. Pairs are balanced over systems and drawn for each item; raters are evenly loaded.
+Prints Markdown; without a word, all of it.
 """
 
 import argparse
@@ -109,13 +109,28 @@ DESIGNS = (
     (WILD, Design(n_systems=10, n_items=50, n_pairs=2, n_votes=5, n_raters=20)),
 )
 
+POWERED = (
+    (STRAIGHT, Design(n_systems=2, n_items=600, n_pairs=1, n_votes=1, n_raters=60)),
+    (STRAIGHT, Design(n_systems=2, n_items=200, n_pairs=1, n_votes=3, n_raters=15)),
+    (STRAIGHT, Design(n_systems=6, n_items=200, n_pairs=5, n_votes=2, n_raters=30)),
+    (CALM, Design(n_systems=2, n_items=200, n_pairs=1, n_votes=5, n_raters=15)),
+    (CALM, Design(n_systems=2, n_items=400, n_pairs=1, n_votes=2, n_raters=60)),
+    (CALM, Design(n_systems=3, n_items=150, n_pairs=3, n_votes=3, n_raters=8)),
+    (CALM, Design(n_systems=6, n_items=200, n_pairs=3, n_votes=5, n_raters=30)),
+    (CALM, Design(n_systems=6, n_items=200, n_pairs=15, n_votes=1, n_raters=60)),
+    (CALM, Design(n_systems=8, n_items=300, n_pairs=10, n_votes=1, n_raters=30)),
+    (WILD, Design(n_systems=2, n_items=400, n_pairs=1, n_votes=3, n_raters=60)),
+    (WILD, Design(n_systems=6, n_items=300, n_pairs=5, n_votes=2, n_raters=60)),
+    (WILD, Design(n_systems=10, n_items=300, n_pairs=9, n_votes=2, n_raters=60)),
+)
+
 
 def draw_votes(world: World, design: Design, gap: float, rng: np.random.Generator) -> Comparisons:
     """Return the votes of a study in which the first system is better than the last by `gap`."""
     s, i, v, r = design.n_systems, design.n_items, design.n_votes, design.n_raters
     pairs = np.array(list(itertools.combinations(range(s), 2)))
     n_pairs = round(design.n_pairs)
-    which = np.argsort(rng.random((i, len(pairs))), axis=1)[:, :n_pairs].ravel()
+    which = _deal_pairs(i, n_pairs, len(pairs), rng)
     item = np.repeat(np.arange(i), n_pairs)
     rater = _in_turn(len(which), v, r, rng)
     item, which = np.repeat(item, v), np.repeat(which, v)
@@ -150,14 +165,26 @@ def draw_votes(world: World, design: Design, gap: float, rng: np.random.Generato
     )
 
 
+def _deal_pairs(n_items: int, n_pairs: int, n_all: int, rng: np.random.Generator) -> IntArray:
+    """Return pairs of each item, different ones and each as often: shuffled decks, dealt in turn.
+
+    Of few items a pair comes twice where one deck ends and another begins; its second is redrawn.
+    """
+    n_decks = -(-n_items * n_pairs // n_all)
+    decks = np.argsort(rng.random((n_decks, n_all)), axis=1).ravel()
+    dealt = decks[: n_items * n_pairs].reshape(n_items, n_pairs)
+    if n_pairs == n_all:
+        return np.asarray(dealt.ravel())
+    order = np.sort(dealt, axis=1)
+    for row in np.flatnonzero((order[:, 1:] == order[:, :-1]).any(axis=1)):
+        dealt[row] = rng.permutation(n_all)[:n_pairs]
+    return np.asarray(dealt.ravel())
+
+
 def _in_turn(n: int, v: int, r: int, rng: np.random.Generator) -> IntArray:
-    """Return v raters of each of n pairs, different ones, all as often: a shuffled deck, dealt."""
-    dealt = (np.arange(n * v) % r).reshape(n, v)
-    return np.asarray(
-        rng.permutation(r)[
-            rng.permuted(dealt, axis=0) if v == 1 else dealt[rng.permutation(n)]
-        ].ravel()
-    )
+    """Return v raters of each of n pairs, different ones, all as often, in random order."""
+    dealt = (np.arange(n * v) % r).reshape(n, v)[rng.permutation(n)]
+    return np.asarray(rng.permutation(r)[dealt].ravel())
 
 
 class Found(NamedTuple):
@@ -220,7 +247,7 @@ def power(n_studies: int) -> None:
     """Compare stated power with the share of simulated studies whose interval leaves out 0."""
     rng = np.random.default_rng(SEED + 1)
     head("truth", "systems · items x pairs x votes · raters", "gap, points", "stated", "simulated")
-    for world, design in DESIGNS[::2]:
+    for world, design in POWERED:
         parts = world.components()
         low, high = 0.0, 0.45
         for _ in range(40):

@@ -176,6 +176,7 @@ def test_python_gives_the_same_as_the_command(study: Path, heart: Heart) -> None
 
     assert found.to_dict()["planned"] == body["planned"]
     assert len(found.to_frame()) == 1 + len(body["designs"])
+    assert repr(found).startswith("<StudyPlan of planned: 8 points seen in ")
     assert found.to_text() == heart("plan", study, "--gap", "8").out.rstrip("\n")
 
 

@@ -42,8 +42,6 @@ TIMES: Final = (0.25, 0.5, 1, 2, 4, 8)
 MOST_DESIGNS: Final = 8
 N_STEPS: Final = 12
 """Of pairs of an item, in a picture."""
-MOST_DRAWS: Final = 200
-"""Of a pilot's components, over which power is averaged."""
 JUDGING_ASSUMED: Final = (0.69, 0.087, 0.77)
 """Spread of 20 systems by people, what GPT-4 misses (15 Elo; 10 to 24), people's difference for one
 of 1 by it, log odds: `benchmarks/anchored.py` on all votes of Chatzi and others (2024)."""
@@ -375,7 +373,7 @@ def measure_basis(data: StudyData, kind: Kind, study: str) -> Basis:
         source=f"the votes of {kind} in {study}",
         components=found.components,
         pilot=study,
-        draws=found.draws[:MOST_DRAWS],
+        draws=found.draws,
         n_votes=found.n_votes,
         n_items=found.n_items,
         n_raters=found.n_raters,

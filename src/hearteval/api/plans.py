@@ -34,7 +34,10 @@ class StudyPlan(Plan, Shown):
 
     schema: ClassVar = "heart.plan/1"
     frame: nw.Implementation = field(repr=False)
-    __repr__ = Shown.__repr__
+
+    def __repr__(self) -> str:
+        seen = f"{100 * self.gap:g} points seen in {100 * self.planned.power:.0f} of 100"
+        return f"<{type(self).__name__} of {self.study}: {seen}; print it for the table>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as what JSON can write, but for the draws."""

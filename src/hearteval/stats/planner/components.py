@@ -25,8 +25,8 @@ from hearteval.stats.comparisons import (
 )
 from hearteval.stats.planner.design import EVEN_SLOPE, Components
 
-N_DRAWS: Final = 400
-"""Of components as they may well be: a share of draws has a standard error of .025 at most."""
+N_DRAWS: Final = 200
+"""Of components as they may well be: a share of draws has a standard error of .035 at most."""
 LEAST_REST: Final = 1e-6
 MOST_ALIKE: Final = 1e4
 """Condition of the equations, each component in its own unit, beyond which they tell nothing."""
