@@ -67,7 +67,7 @@ POWERFUL = (
     Design(60, 0.9, margin=0.12, n_looks=1),
     Design(30, 0.9, margin=0.15),
 )
-N_TOLD = 40
+N_TOLD = 100
 """Studies whose own words are compared with what happens."""
 
 

@@ -1,20 +1,20 @@
 """Try to break the gate: item scores of known mean, through the functions that it goes through.
 
-    PYTHONPATH=src python benchmarks/gate_truth.py [margin|nothing|power|seen|advice|looks|place]
+    PYTHONPATH=src python benchmarks/gate_truth.py [PART ...]
 
 Written by somebody who did not write the gate; it shares no line with `gate.py` beside it. A score
 is drawn from a list of values whose mean is exactly the truth, several tests by a normal copula.
-Prints Markdown; without a word, all of it.
+Prints Markdown, the parts named or all: see `PARTS`.
 """
 
 import sys
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, ndtri
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.gate import doubt_equivalence, score_items
@@ -97,6 +97,8 @@ LAWS: dict[str, Callable[[float], Law]] = {
 }
 EVEN = [name for name in LAWS if name != "same but for rare losses"]
 """Laws that can have a mean of 0."""
+LEVELS = (0.05, 0.025, 0.05 / 12, 1e-3, 1e-4, 1e-6)
+VALUES = (-0.5, -0.4, -0.25, 0.0, 0.125, 0.25, 0.375, 0.5)
 
 
 def draw(law: Law, shape: tuple[int, int, int], rho: float, rng: np.random.Generator) -> FloatArray:
@@ -177,7 +179,7 @@ def judged(scores: FloatArray, rule: GateRule, rng: np.random.Generator) -> Gate
 
 
 def stated_power() -> None:
-    """Compare what 20 studies say of themselves with what happens in 2,000."""
+    """Compare what 100 studies say of themselves with what happens in 2,000."""
     head(
         "scores",
         "items",
@@ -193,7 +195,7 @@ def stated_power() -> None:
     for name, n, margin, n_looks in cases:
         rule, law = GateRule(margin=margin, n_looks=n_looks), LAWS[name]
         verdicts, _ = take(draw(law(0.0), (2_000, n, N_TESTS), 0.6, rng), rule)
-        told = [judged(one, rule, rng) for one in draw(law(0.0), (20, n, N_TESTS), 0.6, rng)]
+        told = [judged(one, rule, rng) for one in draw(law(0.0), (100, n, N_TESTS), 0.6, rng)]
         happens = (verdicts[:, 0] == EQUIVALENT, has_passed(verdicts), (verdicts == WORSE).any(1))
         said = [(one.power, one.power_to_pass, one.false_alarms) for one in told]
         effect = float(np.mean([one.smallest_effect for one in told]))
@@ -204,12 +206,41 @@ def stated_power() -> None:
         row(name, n, f"{margin:.2f}", n_looks, *cells, f"{100 * effect:.1f} points: {seen:.3f}")
 
 
+def enumerated(law: Law, n: int) -> tuple[FloatArray, Moments]:
+    """Return the chance of every way in which n scores of two or three values can fall."""
+    k = len(law.values)
+    counts = np.array([c for c in product(range(n + 1), repeat=k) if sum(c) == n])
+    chances = multinomial.pmf(counts, n, law.chances)
+    mean, squares, cubes = (counts @ law.values**power / n for power in (1, 2, 3))
+    se = np.sqrt(np.maximum(squares - mean**2, 0) / (n - 1))
+    third = n * (cubes - 3 * mean * squares + 2 * mean**3)
+    return chances, Moments(*(x[:, None] for x in (mean, se, np.full(len(mean), float(n)), third)))
+
+
+def exact() -> None:
+    """Add up how often a one-sided p is under a level at its own truth: the worst of many laws."""
+    head("values", *(f"level {level:.2g}" for level in LEVELS))
+    for k, sizes in ((2, (2, 3, 4, 6, 8, 10, 14, 20, 30, 45, 60, 100)), (3, (4, 10, 24))):
+        worst = np.zeros(len(LEVELS))
+        tails = (1.0, 0.1)[: k - 1]
+        cases = product(sizes, (0.0, -0.05, -0.15), combinations(VALUES, k), tails)
+        for n, at, values, tail in cases:
+            if not values[0] < at < values[-1]:
+                continue
+            law = tilted(list(values), [1.0, *[tail] * (k - 2), 1.0], at)
+            chances, found = enumerated(law, n)
+            lows = (interval_of(found, level)[0, :, 0] for level in LEVELS)
+            worst = np.maximum(worst, [float(chances[low > at].sum()) for low in lows])
+        row(k, *(f"{rate:.2g}" for rate in worst))
+
+
 def resampled(scores: FloatArray, n: int, times: int, rng: np.random.Generator) -> Moments:
     """Return the moments of n items taken from those there are, so often."""
     counts = rng.multinomial(n, np.full(len(scores), 1 / len(scores)), size=times)
-    mean = counts @ scores / n
-    variance = (counts @ scores**2 - n * mean**2) / (n - 1)
-    return Moments(mean, np.sqrt(variance / n), np.full(mean.shape, float(n)))
+    mean, squares, cubes = (counts @ scores**power / n for power in (1, 2, 3))
+    variance = (squares - mean**2) * n / (n - 1)
+    third = n * (cubes - 3 * mean * squares + 2 * mean**3)
+    return Moments(mean, np.sqrt(variance / n), np.full(mean.shape, float(n)), third)
 
 
 def what_is_seen() -> None:
@@ -377,14 +408,15 @@ def by_place() -> None:
             result = judge_gate(
                 found.scores, found.coverage, GateRule(), look=1, n_planned=n, rng=rng
             )
-            result = doubt_equivalence(result) if found.is_by_position else result
-            n_warned += found.is_by_position
+            result = doubt_equivalence(result) if found.is_doubtful else result
+            n_warned += found.is_doubtful
             said.append(result.tests[0].verdict)
         shares = [said.count(word) / len(said) for word in ("equivalent", "worse", "better")]
         row(name, n, f"{100 * truth:.0f}", 2 if both else 1, n_warned / 60, *shares)
 
 
 PARTS = {
+    "exact": exact,
     "margin": at_the_margin,
     "nothing": without_a_difference,
     "power": stated_power,

@@ -39,13 +39,15 @@ def scored(
     *,
     texts: Sequence[tuple[str, System, str]] = (),
     n_judges: int = 1,
+    both_orders: bool = True,
 ) -> GateScores:
     completions = [
         Completion(item_id=item, system_id=system.id, text=text, created_at=NOW)
         for item, system, text in texts
     ]
     data = StudyData(judgments=rows, completions=completions)
-    return score_items(data, items, (OLD, NEW), JUDGES[:n_judges], ["E"])
+    pair, judges = (OLD, NEW), JUDGES[:n_judges]
+    return score_items(data, items, pair, judges, ["E"], both_orders=both_orders)
 
 
 def test_a_score_is_what_the_candidate_won_over_judges_and_orders_less_one_half() -> None:
@@ -111,6 +113,14 @@ def test_a_judge_that_chooses_by_place_is_counted(second: Choice, n: int) -> Non
 
     assert (found.n_both_orders, found.n_by_position) == (1, n)
     assert found.is_by_position == (n == 1)
+
+
+def test_judges_of_one_order_are_in_doubt_where_they_were_asked_at_all() -> None:
+    texts = [(item, system, "a") for item in "ij" for system in (OLD, NEW)]
+    rows = [said("i", "first", new_first=True)]
+
+    assert scored(rows, both_orders=False).is_doubtful
+    assert not scored([], texts=texts, both_orders=False).is_doubtful
 
 
 def test_of_judges_that_go_by_place_nothing_is_equivalent() -> None:

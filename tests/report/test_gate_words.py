@@ -7,7 +7,7 @@ from hearteval.report.files.gate import gate_display, gate_object
 from hearteval.stats.gate import GateRule, judge_gate
 
 
-def held(scores: np.ndarray, *, n_both_orders: int = 10) -> Gate:
+def held(scores: np.ndarray, *, both_orders: bool = True) -> Gate:
     """A gate of overall and one axis, on all that was planned."""
     rule, coverage = GateRule(), tuple(1 - np.isnan(scores).mean(axis=0))
     n, rng = len(scores), np.random.default_rng(1)
@@ -16,15 +16,16 @@ def held(scores: np.ndarray, *, n_both_orders: int = 10) -> Gate:
         baseline="old",
         candidate="new",
         judges=("judge",),
-        axis_names={"E": "Empathic Responsiveness"},
+        names=("overall", "Empathic Responsiveness"),
         rule=rule,
         scores=GateScores(
-            axes=("E",),
+            axes=(None, "E"),
             scores=scores,
             coverage=coverage,
             n_identical=0,
-            n_both_orders=n_both_orders,
+            n_both_orders=10 if both_orders else 0,
             n_by_position=0,
+            both_orders=both_orders,
         ),
         result=judge_gate(scores, coverage, rule, look=1, n_planned=n, rng=rng),
     )
@@ -57,7 +58,7 @@ def test_an_axis_without_a_mark_has_no_difference() -> None:
 def test_equivalence_in_one_order_alone_is_doubted() -> None:
     scores = np.tile([[0.01], [-0.01]], (50, 2))
 
-    doubts = [gate_object(held(scores, n_both_orders=n))["warnings"] for n in (0, 10)]
+    doubts = [gate_object(held(scores, both_orders=both))["warnings"] for both in (False, True)]
 
     assert [len(said) for said in doubts] == [1, 0]
-    assert doubts[0][0].startswith("No judge chose in both orders of a pair")
+    assert doubts[0][0].startswith("Doubtful: each pair was judged in one order only")

@@ -4,7 +4,7 @@ Judges alone: people are never asked for a gate. A judgment that was asked again
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,10 +26,10 @@ BY_POSITION: Final = 0.75
 class GateScores:
     """The scores of a candidate beside a baseline, an item a row."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[str | None, ...]
+    """Of each column; None overall."""
     scores: FloatArray
-    """(items, 1 + axes): the candidate's share of the item less one half, overall first; NaN where
-    missing."""
+    """(items, columns): the candidate's share of the item less one half; NaN where missing."""
     coverage: tuple[float, ...]
     """Share of the judgments wanted that each column has."""
     n_identical: int
@@ -38,22 +38,32 @@ class GateScores:
     """Times that a judge has judged a pair in both orders, ties apart."""
     n_by_position: int
     """Of these, times that it chose what stood first, or last, whichever it was."""
+    both_orders: bool = True
+    """Whether each pair was to be judged in both orders."""
 
     @property
     def is_by_position(self) -> bool:
         """Whether the judges went by position so often that they hardly compared."""
         return self.n_by_position > BY_POSITION * self.n_both_orders
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether judges went by position, or saw one order only, so that nobody knows."""
+        is_asked = self.n_identical < len(self.scores)
+        return self.is_by_position or (is_asked and not self.both_orders)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """A candidate held against a baseline."""
 
-    study: str
+    study: str | None
+    """None of a table of scores."""
     baseline: str
     candidate: str
     judges: tuple[str, ...]
-    axis_names: Mapping[Axis, str]
+    names: tuple[str, ...]
+    """Of each test, as it is shown."""
     rule: GateRule
     scores: GateScores
     result: GateResult
@@ -105,19 +115,20 @@ def score_items(
     judged = [row for item_id in item_ids if item_id not in same for row in rows[item_id]]
     n_both, n_by_position = _count_orders(judged)
     return GateScores(
-        axes=tuple(axes),
+        axes=(None, *axes),
         scores=scores,
         coverage=tuple((given / n_wanted).tolist()),
         n_identical=len(same.intersection(item_ids)),
         n_both_orders=n_both,
         n_by_position=n_by_position,
+        both_orders=both_orders,
     )
 
 
 def doubt_equivalence(result: GateResult) -> GateResult:
-    """Return a result in which nothing is equivalent: of judges that went by position.
+    """Return a result in which nothing is equivalent: of judges that may have gone by position.
 
-    Each of their pairs comes to one half, whatever the replies are, so that enough of them would
+    Each of such pairs comes to one half, whatever the replies are, so that enough of them would
     look equivalent.
     """
     tests = tuple(

@@ -43,6 +43,16 @@ def erfc(x: Any) -> Any:
     return scipy.special.erfc(x)
 
 
+def gammainc(a: Any, x: Any) -> Any:
+    """Return the distribution function of the gamma distribution of shape a."""
+    return scipy.special.gammainc(a, x)
+
+
+def gammaincc(a: Any, x: Any) -> Any:
+    """Return the upper tail of the gamma distribution of shape a."""
+    return scipy.special.gammaincc(a, x)
+
+
 def gammaincinv(a: Any, p: Any) -> Any:
     """Return a quantile of the gamma distribution of shape a."""
     return scipy.special.gammaincinv(a, p)

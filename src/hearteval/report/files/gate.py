@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
 from hearteval.analysis.gate import Gate
-from hearteval.domain import Axis
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.table import Bar, Column, Display, Table, tabulate
 from hearteval.report.text import (
@@ -28,7 +27,7 @@ EXIT_CODES: Final = {"passed": 0, "failed": 3, "inconclusive": 4}
 
 class _Row(NamedTuple):
     name: str
-    axis: Axis | None
+    axis: str | None
     test: GateTest
 
 
@@ -102,9 +101,8 @@ def gate_object(gate: Gate) -> dict[str, Any]:
 
 
 def _rows(gate: Gate) -> list[_Row]:
-    names = ["overall", *(gate.axis_names[axis] for axis in gate.scores.axes)]
-    axes: list[Axis | None] = [None, *gate.scores.axes]
-    return [_Row(*row) for row in zip(names, axes, gate.result.tests, strict=True)]
+    rows = zip(gate.names, gate.scores.axes, gate.result.tests, strict=True)
+    return [_Row(*row) for row in rows]
 
 
 def _names(gate: Gate) -> tuple[str, str]:
@@ -153,13 +151,14 @@ def _basis(gate: Gate) -> str:
     several = f"{n} of {plural(result.n_planned, 'dialogue')}"
     count = several if result.n_planned > n else plural(n, "dialogue")
     same = f"; on {gate.scores.n_identical} of them both replies are the same text"
-    return f"{count}{look}, judged by {listed(gate.judges)}{same * bool(gate.scores.n_identical)}."
+    judges = f", judged by {listed(gate.judges)}" if gate.judges else ""
+    return f"{count}{look}{judges}{same * bool(gate.scores.n_identical)}."
 
 
 def _settling(gate: Gate) -> str:
     """Say how many more dialogues would settle what is open."""
     result = gate.result
-    if gate.scores.is_by_position or all(t.verdict != "inconclusive" for t in result.tests):
+    if gate.scores.is_doubtful or all(t.verdict != "inconclusive" for t in result.tests):
         return ""
     if result.n_more is None:
         if all(t.coverage >= gate.rule.least_coverage for t in result.tests):
@@ -192,11 +191,11 @@ def _warnings(gate: Gate) -> list[str]:
             f"Doubtful: in {scores.n_by_position} of {scores.n_both_orders} pairs a judge chose by"
             " place, not by text. That makes anything look equivalent, so nothing is called so."
         )
-    has_equivalent = any(test.verdict == "equivalent" for test in gate.result.tests)
-    if has_equivalent and not scores.n_both_orders and scores.n_identical < len(scores.scores):
+    elif scores.is_doubtful:
         said.append(
-            "No judge chose in both orders of a pair, so that nobody knows whether they went by"
-            " place, not by text. That makes anything look equivalent."
+            "Doubtful: each pair was judged in one order only, so that nobody knows whether judges"
+            " chose by place, not by text. That makes anything look equivalent, so nothing is"
+            " called so. Let them judge both orders."
         )
     return said
 
@@ -259,14 +258,15 @@ def _worth(gate: Gate) -> tuple[str, ...]:
         if effect is None
         else f"a difference of {100 * effect:.1f} points"
     )
+    where = "Overall" if gate.scores.axes[0] is None else f"On {gate.names[0]}"
     passes, alone, fails = (
         f"{whole_percent(share)}{NO_BREAK_SPACE}%"
         for share in (result.power_to_pass, result.power, result.false_alarms)
     )
     return (
         f"What this gate is worth with {plural(result.n_planned, 'dialogue')}: were both equally"
-        f" good, it would pass {passes} of the time (overall alone is called equivalent {alone})"
-        f" and fail {fails}. Overall it sees {seen} in four of five such gates.",
+        f" good, it would pass {passes} of the time ({gate.names[0]} alone is called equivalent"
+        f" {alone}) and fail {fails}. {where} it sees {seen} in four of five such gates.",
     )
 
 

@@ -402,16 +402,17 @@ def _gate(
         rng=np.random.default_rng(settings.seed),
     )
     baseline, candidate = pair
+    names = {str(axis): name for axis, name in settings.judging.form.axis_names.items()}
     same = baseline.name == candidate.name
     return Gate(
         study=settings.name,
         baseline=f"{baseline.name} (baseline)" if same else baseline.name,
         candidate=candidate.name,
         judges=judges,
-        axis_names=settings.judging.form.axis_names,
+        names=tuple("overall" if axis is None else names[axis] for axis in scores.axes),
         rule=rule,
         scores=scores,
-        result=doubt_equivalence(result) if scores.is_by_position else result,
+        result=doubt_equivalence(result) if scores.is_doubtful else result,
         is_simulated=settings.is_simulated,
     )
 
