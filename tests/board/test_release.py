@@ -12,10 +12,11 @@ from heart_command import Heart
 from made_corpus import OPEN_TURN, write_corpus
 from people_site import PEOPLE, World, people_world
 
+from hearteval.domain import Rater
 from hearteval.errors import SettingsError, StoreError
 from hearteval.study import Quiet
 from hearteval.study.release.making import release_study
-from hearteval.study.release.refusals import coarsen
+from hearteval.study.release.refusals import Finding, coarsen, find_private, require_fit
 from hearteval.study.release.verify import verify_release
 from hearteval.study.session import open_stored
 
@@ -357,3 +358,18 @@ def test_a_manifest_of_another_form_is_refused(released: Path) -> None:
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(SettingsError, match="cannot be read"):
         verify_release(released, Quiet())
+
+
+def test_names_of_raters_from_elsewhere_have_to_be_looked_at() -> None:
+    raters = [
+        Rater(name=name, kind="human", family="human") for name in ("P-7K3MQ2XV", "Ann Miller")
+    ]
+    found = find_private({Rater: raters}, {}, people=())
+    assert found == [
+        Finding(f"rater {raters[1].id}", "a name from elsewhere, which may be no pseudonym")
+    ]
+    with pytest.raises(StoreError, match="--accept rater") as caught:
+        require_fit(found, accepted=frozenset())
+    assert "Ann" not in str(caught.value)
+    require_fit(found, accepted={"rater"})
+    require_fit(found, accepted={raters[1].id})

@@ -25,7 +25,7 @@ from hearteval.study import quoted
     "accepted",
     metavar="ID",
     multiple=True,
-    help="A text that somebody has read: what was found in it tells nobody's name.",
+    help="A record that somebody has read (its id or kind): it tells nobody's name.",
 )
 @json_option
 def command(
@@ -50,7 +50,7 @@ def command(
 
     with open_stored(study_file, Terminal()) as (session, study):
         done = release_study(
-            session, study, folder, accepted=accepted, is_coarse=is_coarse, before=before
+            session, study, folder, accepted={*accepted}, is_coarse=is_coarse, before=before
         )
     made = done.manifest
     if as_json:

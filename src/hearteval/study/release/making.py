@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -73,7 +73,7 @@ def release_study(
     study: Study,
     folder: Path,
     *,
-    accepted: Collection[str] = (),
+    accepted: Set[str] = frozenset(),
     is_coarse: bool = False,
     before: Path | None = None,
 ) -> Released:
@@ -83,7 +83,7 @@ def release_study(
         session: The study with its store.
         study: Its newest version.
         folder: A new or empty one, or an earlier release of this study, which is replaced.
-        accepted: Ids of records, or files, of which somebody says that they tell nobody's name.
+        accepted: Ids or kinds of records, or files, of which somebody says that they tell nothing.
         is_coarse: Whether what is said of people may be made less until enough are alike.
         before: A release that this one continues: its records stand first, byte for byte.
 

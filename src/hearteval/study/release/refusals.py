@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from hearteval.config import keys_at_hand
@@ -27,6 +27,7 @@ SHORTEST_KNOWN = 4
 """Characters of a platform's id or a link's label that is looked for."""
 MOST_LISTED = 20
 GROUP = "group"
+OWN_PSEUDONYM = re.compile(r"P-[0-9A-Z]{8}")
 PATTERNS = {
     "e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "secret key": re.compile(
@@ -58,6 +59,11 @@ def find_private(
         for name, content in files.items()
         for what in _look(content.decode(errors="replace"), known)
     ]
+    found += [
+        Finding(f"rater {one.id}", "a name from elsewhere, which may be no pseudonym")
+        for one in records.get(Rater, ())
+        if one.kind == "human" and not OWN_PSEUDONYM.fullmatch(one.name)
+    ]
     by_people = _ids_by_people(records)
     spoken = {one.id: canonical_json(one).lower() for one in records.get(Item, ())}
     for kind, own in records.items():
@@ -71,21 +77,21 @@ def find_private(
     return found
 
 
-def require_fit(found: Sequence[Finding], *, accepted: Collection[str]) -> None:
-    """Raise unless all that was found is accepted, by its record's id or its file.
+def require_fit(found: Sequence[Finding], *, accepted: Set[str]) -> None:
+    """Raise unless all that was found is accepted, by its record's id or kind, or its file.
 
     Raises:
         StoreError: Something is not; it lists where, and never what.
     """
-    left = [one for one in found if one.where.split()[-1] not in accepted]
+    left = [one for one in found if accepted.isdisjoint(one.where.split())]
     if not left:
         return
     listed = "; ".join(f"{one.where}: {one.what}" for one in left[:MOST_LISTED])
     more = f"; and {len(left) - MOST_LISTED:,} more" if len(left) > MOST_LISTED else ""
     raise StoreError(
         f"nothing was released: something tells who somebody is, or opens a door: {listed}{more}."
-        " Keep such a text out on the researcher's page; where somebody has read it and it tells"
-        " nothing, say --accept ID",
+        " Keep such a text out on the researcher's page; where somebody has looked and it tells"
+        " nothing, say --accept ID, or --accept rater for all names of raters",
         ids=[one.where for one in left],
     )
 
