@@ -119,6 +119,28 @@ def test_a_study_of_judges_is_planned_over_items_alone(tmp_path: Path, heart: He
     assert heart("plan", path).out.startswith("With 10 dialogues, 1 judge and 10 votes")
 
 
+def test_a_study_too_small_to_tell_anything_says_so(tmp_path: Path, heart: Heart) -> None:
+    path = tmp_path / "tiny.toml"
+    tiny = study_text("tiny", presets("original", "generic"), items=(3, 0), end=PEOPLE)
+    path.write_text(tiny, "utf-8")
+
+    said = one_line(heart("plan", path).out)
+
+    assert said.startswith("With 2 dialogues, 6 people and 6 votes")
+    assert "would leave everything open" in said
+
+
+def test_one_dialogue_is_no_plan(tmp_path: Path, heart: Heart) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(study_text("one", presets("original", "generic"), items=(1, 0)), "utf-8")
+
+    done = heart("plan", path)
+
+    assert done.code == 2
+    assert "2 systems and 1 item" in one_line(done.err)
+    assert "would be seen" not in heart("run", path, "--dry-run").out
+
+
 def test_a_picture_is_drawn(study: Path, heart: Heart, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "plan.svg"

@@ -18,6 +18,8 @@ from hearteval.report.text import (
 
 PLUS_MINUS: Final = "\N{PLUS-MINUS SIGN}"
 MOST_SEEN: Final = 0.99
+EVERYTHING: Final = 0.5
+"""Half-width that holds all differences that there can be."""
 
 
 class _Row(NamedTuple):
@@ -56,6 +58,8 @@ def _seen_words(plan: Plan) -> str:
 
 def _width_words(plan: Plan) -> str:
     one = plan.planned
+    if one.half_width >= EVERYTHING:
+        return "Its interval would leave everything open."
     said = (
         f"The {level_percent(plan.level)} interval of a difference would reach"
         f" {PLUS_MINUS}{_points(one.half_width)} points ({PLUS_MINUS}{whole(one.half_width_elo)}"

@@ -19,7 +19,7 @@ import numpy as np
 
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA
 from hearteval.stats.comparisons import FloatArray
-from hearteval.stats.special import gammaincinv, ndtr, stdtrit
+from hearteval.stats.special import gammaincinv, logit, ndtr, stdtrit
 
 EVEN_SLOPE: Final = 0.25
 """Change of a chance per log odds, p (1 - p), between equals."""
@@ -205,7 +205,8 @@ def look_ahead(
         df = min(df, design.n_raters - 1)
     reach = float(stdtrit(df, (1 + level) / 2)) * np.sqrt(estimated)
     se = math.sqrt(parts.total)
-    away = gap * components.slope / EVEN_SLOPE
+    theta = gap / EVEN_SLOPE if s == 2 else float(logit(0.5 + gap))
+    away = theta * components.slope
     power = ndtr((away - reach) / se) + ndtr((-away - reach) / se)
     half = float(reach.mean())
     return Outlook(

@@ -24,6 +24,7 @@ from hearteval.domain import Item
 from hearteval.errors import NotIdentifiedError, SettingsError, StoreError
 from hearteval.notices import SIMULATED_WORDS, Notice
 from hearteval.notices import Kind as NoticeKind
+from hearteval.report.text import plural
 from hearteval.stats.planner.design import Design
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell
@@ -69,7 +70,9 @@ def outlook(settings: StudySettings, items: Sequence[Item]) -> Plan | None:
     by = _find_voters(settings)
     is_cue = by == "judges" and all(judge.is_cue for judge in settings.judging.judges)
     n_models = sum(one.kind not in {"stress", "human"} for one in study_systems(settings))
-    if by is None or is_cue or n_models < 2 or len(_shown(settings, items)) < 2:
+    shown = _shown(settings, items)
+    is_enough = len(shown) > 1 and any(pairs_shown(settings, item) for item in shown)
+    if by is None or is_cue or n_models < 2 or not is_enough:
         return None
     return make_plan(draft_study(settings, items), assume_all(by), Question())
 
@@ -86,12 +89,13 @@ def draft_study(settings: StudySettings, items: Sequence[Item], n_raters: int = 
     people = settings.people
     n_written = people.writers_per_item if people else 0
     n_systems, n_items = n_models + (n_written > 0), len(shown)
-    if n_systems < 2 or n_items < 2:
+    n_pairs = [pairs_shown(settings, item) for item in shown]
+    if n_systems < 2 or n_items < 2 or not any(n_pairs):
         raise SettingsError(
-            f"{settings.file}: to plan comparisons takes two systems and two items, and here are"
-            f" {n_systems} and {n_items}"
+            f"{settings.file}: to plan comparisons takes two systems and two items that both"
+            f" answer, and here are {plural(n_systems, 'system')} and {plural(n_items, 'item')}"
         )
-    pairs = fmean(pairs_shown(settings, item) for item in shown)
+    pairs = fmean(n_pairs)
     plan = settings.judging.plan
     if plan.comparisons is not None:
         pairs = min(pairs, plan.comparisons / len(items))
@@ -105,6 +109,7 @@ def draft_study(settings: StudySettings, items: Sequence[Item], n_raters: int = 
             pairs = min(pairs, people.sample / n_items)
     if pairs < 1:  # some dialogues are not judged at all
         n_items, pairs = max(2, math.floor(n_items * pairs)), 1.0
+    n_asked = max(n_votes, min(n_raters, math.floor(n_items * pairs * n_votes)))
     return Draft(
         study=settings.name,
         by=by,
@@ -113,7 +118,7 @@ def draft_study(settings: StudySettings, items: Sequence[Item], n_raters: int = 
             n_items=n_items,
             n_pairs=min(pairs, math.comb(n_systems, 2)),
             n_votes=n_votes,
-            n_raters=max(n_raters, n_votes) if by == "people" else 0,
+            n_raters=n_asked if by == "people" else 0,
         ),
         pairs_per_item=pairs,
         n_judges=len(settings.judging.judges),
