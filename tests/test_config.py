@@ -95,7 +95,7 @@ FAULTS = [
     (GOOD.replace('"small"', '"../small"'), "study.name"),
     (
         with_judges('["cue"]\ndesign = "half"'),
-        "judging.design: input should be 'full' or 'balanced', not 'half'",
+        "judging.design: input should be 'full', 'balanced' or 'newcomers', not 'half'",
     ),
     (GOOD.replace('[[system]]\nname = "stock"\npreset = "generic"', ""), "at least two systems"),
     (

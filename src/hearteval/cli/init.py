@@ -68,6 +68,13 @@ PRESETS = {
     type=click.Path(path_type=Path, exists=True),
     help="Items or dialogues of your own for the study, instead of the preset's.",
 )
+@click.option(
+    "--from",
+    "release",
+    metavar="RELEASE",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder of `heart release`: continue its board with a system of your own.",
+)
 @names_options
 @json_option
 def command(
@@ -79,22 +86,30 @@ def command(
     is_comparison: bool,
     preset: str,
     items_file: Path | None,
+    release: Path | None,
     names: "DialogueNames",
     as_json: bool,
 ) -> None:
     """Make DIR with a commented study file in it, named like DIR; nothing is replaced.
 
-    Without DIR it asks. What --set says of --items goes into the study file.
+    Without DIR it asks. What --set says of --items goes into the study file. With --from the file
+    is named like the study of the release, whose replies and verdicts stand beside it.
 
     \b
     heart init mine --model our-model --base-url http://127.0.0.1:8080/v1
     heart init ab --compare --model our-model --base-url http://127.0.0.1:8080/v1
+    heart init joined --from their-release
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     if folder is None:
         try:
             folder, models, base_url, judges = _ask(models, base_url, judges)
         except click.Abort:
             raise StoppedError("stopped; nothing was written") from None
+    has_names = bool(names.as_keys())
+    if release is not None:
+        others = (*models, *judges, base_url, is_comparison, items_file, has_names)
+        _continue(release, folder, others, preset=preset, as_json=as_json)
+        return
     _require_together(
         models,
         items_file,
@@ -102,7 +117,7 @@ def command(
         judges=judges,
         is_comparison=is_comparison,
         preset=preset,
-        has_names=bool(names.as_keys()),
+        has_names=has_names,
     )
     name = study_name(folder)
     path = folder / f"{name}.toml"
@@ -129,12 +144,7 @@ def command(
     # A prompt that is there already is somebody's work.
     beside = {folder / file: words for file, words in prompts.items()}
     made = {path: text} | {at: words for at, words in beside.items() if not at.exists()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(f"{folder}: cannot be made ({error.strerror})") from error
-    for at, words in made.items():
-        write_whole(at, words)
+    _write(folder, made)
     said = [*asked, *notes]
     if as_json:
         body = {"study": name, "preset": preset, "path": str(path), "notes": said}
@@ -142,6 +152,41 @@ def command(
     else:
         own_items = None if read is None else (items_file, read)
         _say_made(made, said, own_items, then="serve" if preset == "people" else None)
+
+
+def _write(folder: Path, made: Mapping[Path, str]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"{folder}: cannot be made ({error.strerror})") from error
+    for at, words in made.items():
+        write_whole(at, words)
+
+
+def _continue(
+    release: Path, folder: Path, others: Iterable[object], *, preset: str, as_json: bool
+) -> None:
+    if any(others) or preset != "starter":
+        raise click.UsageError(
+            "--from continues a release with its items, systems and judges: give DIR alone, and"
+            " add your system to the study file."
+        )
+    from hearteval.cli.console import Terminal
+    from hearteval.report.text import listed, plural
+    from hearteval.study.release.continuing import continue_release
+
+    done = continue_release(release, folder, Terminal())
+    made = done.release
+    if as_json:
+        body = {"study": made.name, "preset": None, "path": str(done.path), "notes": list[str]()}
+        board = {"release": made.id, "systems": list(done.systems)}
+        emit_json("init", {**body, **board, "to_fill_in": list(done.to_fill_in)})
+        return
+    n = plural(sum(made.n_records.values()), "record")
+    say(f"{done.path}\n{n} of release {made.id[:16]}, frozen: {listed(done.systems)}")
+    if done.to_fill_in:
+        say(f"write where they are into the study file: {listed(done.to_fill_in)}")
+    say(f"next: add your [[system]], then  heart run {quoted(done.path)} --dry-run")
 
 
 def _study_text(template: str, name: str) -> tuple[str, list[str]]:

@@ -49,7 +49,7 @@ def complete_items(
     """
     items = list(store.iter(Item, study))
     keyless = [s for s in store.iter(System, study) if s.kind in ("original", "baseline")]
-    systems = [s for s in keyless if not s.is_imported]
+    systems = [s for s in keyless if not s.is_imported and s.id not in study.pool]
     answered = {(c.system_id, c.item_id) for c in store.iter(Completion, study)}
     n_before = sum((s.id, item.id) in answered for s in systems for item in items)
     n_wanted, n_added, missing = len(systems) * len(items), 0, Counter[str]()

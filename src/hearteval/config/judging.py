@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,12 +13,15 @@ from hearteval.config.rubric import read_own_rubric
 from hearteval.domain import AXES, Axis, Display
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, Marks, marks_of
-from hearteval.judgments.plan import PlanPolicy
+from hearteval.judgments.plan import Choosing, PlanPolicy
 
 FORM_SETTINGS = ("protocol", "axes", "axis_marks", "rubric", "display")
 """Settings of `[judging]` that say what judges of models are asked and shown."""
-PAIR_SETTINGS = ("design", "comparisons", "both_orders")
+PAIR_SETTINGS = ("design", "comparisons", "both_orders", "opponents")
 """Settings of `[judging]` that say something of pairs only."""
+
+OPPONENTS = 6
+"""Of each reply of a newcomer: its own reply is half of every pair, so more tell little more."""
 
 
 class Judging(Section):
@@ -30,8 +33,9 @@ class Judging(Section):
     axis_marks: Marks = "all"
     rubric: str | None = None
     display: Display = "plain"
-    design: Literal["full", "balanced"] = "full"
+    design: Choosing = "full"
     comparisons: Annotated[int | None, Field(ge=1)] = None
+    opponents: Annotated[int | None, Field(ge=1)] = None
     both_orders: bool = True
     exclude_own_family: bool = True
     stress_items: Annotated[int, Field(ge=0)] = 100
@@ -90,11 +94,26 @@ def read_judging(path: Path, judging: Judging, entries: Sequence[Judge]) -> Judg
             f"{path}: judging.comparisons: a full design compares every pair; remove it, or set "
             'design = "balanced"'
         )
-    return JudgingSettings(
-        judges=judges,
-        form=form,
-        plan=PlanPolicy(**judging.model_dump(exclude={"judges", *FORM_SETTINGS})),
-    )
+    return JudgingSettings(judges=judges, form=form, plan=_plan(path, judging))
+
+
+def _plan(path: Path, judging: Judging) -> PlanPolicy:
+    said = judging.model_dump(exclude={"judges", *FORM_SETTINGS})
+    if judging.design == "newcomers":
+        if judging.comparisons is not None:
+            raise SettingsError(
+                f"{path}: judging.comparisons: with newcomers the number of pairs follows from"
+                " judging.opponents; remove it",
+                ids=("judging.comparisons",),
+            )
+        said["opponents"] = judging.opponents or OPPONENTS
+    elif judging.opponents is not None:
+        raise SettingsError(
+            f"{path}: judging.opponents: is of newcomers to a released board; remove it, or set"
+            ' design = "newcomers"',
+            ids=("judging.opponents",),
+        )
+    return PlanPolicy(**said)
 
 
 def _require_askable(path: Path, form: JudgeForm, judges: Sequence[JudgeSettings]) -> None:

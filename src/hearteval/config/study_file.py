@@ -102,6 +102,8 @@ class StudySettings:
     """Seconds that calls under way have to end when a run is stopped."""
     is_simulated: bool = False
     """Whether `heart simulate` drew all of it: then no model is asked and no person takes part."""
+    pool: "Pool | None" = None
+    """The released board that it continues; None where it begins with nothing."""
 
     @property
     def mine(self) -> str | None:
@@ -135,8 +137,9 @@ class StudySettings:
                 "judging": {
                     "judges": [judge.identity for judge in self.judging.judges],
                     **self.judging.form.settings,
-                    "plan": self.judging.plan,
+                    "plan": self.judging.plan.settings,
                 },
+                **({} if self.pool is None else {"pool": self.pool.model_dump()}),
             }
         )
 
@@ -174,6 +177,15 @@ class Budget(Section):
     max_usd: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
 
 
+class Pool(Section):
+    """One ``[pool]``: the released board that a study continues: its systems are asked no more."""
+
+    release: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """Its id."""
+    systems: Annotated[list[str], Field(min_length=1)]
+    """Those of it, by name."""
+
+
 class _Analysis(Section):
     weights: Annotated[dict[Axis, float], Field(default_factory=dict)]
     consensus: Annotated[float, Field(gt=0.5, le=1, allow_inf_nan=False)] = DEFAULT_RULE.consensus
@@ -202,6 +214,7 @@ class _StudyFile(Section):
     labeler: Annotated[list[Judge], Field(default_factory=list)]
     labels: Labels | None = None
     people: People | None = None
+    pool: Pool | None = None
     budget: Budget = Budget()
     analysis: Annotated[_Analysis, Field(default_factory=lambda: _Analysis(weights={}))]
 
@@ -224,6 +237,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "labeler": Judge,
     "labels": Labels,
     "people": People,
+    "pool": Pool,
     "budget": Budget,
     "analysis": _Analysis,
 }
@@ -289,6 +303,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     labels_too = people_labels is not None or is_of_items
     people = _attempt(lambda: read_people(path, asked, labels_too=labels_too), faults)
     faults += _unfocused(path, wire, [system.name for system in systems])
+    faults += _unpooled(path, wire, {system.name for system in systems})
     form = USUAL if judging is None else judging.form
     weights = _attempt(lambda: _weights(path, wire.analysis.weights, form), faults)
     if judging is not None and not is_of_items:
@@ -322,6 +337,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
         is_simulated=wire.study.simulated,
+        pool=wire.pool,
     )
 
 
@@ -337,6 +353,24 @@ def _unfocused(path: Path, wire: _StudyFile, names: Sequence[str]) -> list[Setti
         words = f"analysis.against: there is no system {against!r}; one of: {', '.join(names)}"
         faults.append(SettingsError(f"{path}: {words}", ids=(against,)))
     return faults
+
+
+def _unpooled(path: Path, wire: _StudyFile, names: Collection[str]) -> list[SettingsError]:
+    """Return what is wrong with the board that a study continues."""
+    if wire.pool is None:
+        words = 'judging.design = "newcomers" is for a study that continues a released board:'
+        words += " make one with `heart init DIR --from RELEASE`"
+        is_new = wire.judging.design == "newcomers"
+        return [SettingsError(f"{path}: {words}", ids=("judging.design",))] if is_new else []
+    if wire.judging.design != "newcomers" and wire.judging.protocol != "rating":
+        words = '[pool]: whose systems are frozen needs judging.design = "newcomers"; where the'
+        words += " whole board is to be compared again, remove [pool]"
+        return [SettingsError(f"{path}: {words}", ids=("judging.design",))]
+    there = {*names, *([] if wire.people is None else [wire.people.name])}
+    gone = [name for name in wire.pool.systems if name not in there]
+    words = "pool.systems: the released board has {!r}, and the study file has no such system any"
+    words += " more; put it back as it was"
+    return [SettingsError(f"{path}: {words.format(one)}", ids=(one,)) for one in gone]
 
 
 def _attempt(read: Callable[[], _Read], faults: list[SettingsError]) -> _Read | None:

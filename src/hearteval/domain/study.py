@@ -58,6 +58,11 @@ class Study:
         return self.design.get(SIMULATED) is True
 
     @property
+    def pool(self) -> frozenset[str]:
+        """Ids of the systems of the released board that it continues: they are asked no more."""
+        return frozenset(self.design.get("pool", {}).get("system_ids", ()))
+
+    @property
     def display(self) -> Display:
         """In which form raters see replies."""
         return read_display(self.design.get("display"))

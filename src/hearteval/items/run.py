@@ -183,8 +183,16 @@ def build_from_folder(
     Raises:
         SettingsError: A file is missing, cut or not of the corpus.
     """
-    dialogues = _read_dialogues(folder, _read_corpus(folder))
-    return build_items(dialogues, n=regular, rng=rng, topics=topics)
+    return build_items(read_dialogues(folder), n=regular, rng=rng, topics=topics)
+
+
+def read_dialogues(folder: Path) -> list[Dialogue]:
+    """Read the ESConv files of a folder.
+
+    Raises:
+        SettingsError: A file is missing, cut or not of the corpus.
+    """
+    return _read_dialogues(folder, _read_corpus(folder))
 
 
 class _Wish(NamedTuple):

@@ -86,10 +86,12 @@ class PairTask:
         if self.only is not None:
             open_ones = [a for a in open_ones if a.id in self.only]
         items, completions = _texts(store, study, self.form.display) if open_ones else ({}, {})
+        frozen = _frozen(store, study) if self.only is None else frozenset()
         pairs = {
             pair.id: pair
             for pair in store.find(Pair, [a.pair_id for a in open_ones])
             if all(completion_id in completions for completion_id in pair.completion_ids)
+            and not frozen.issuperset(pair.completion_ids)
         }
         assignments = {a.id: a for a in open_ones if a.pair_id in pairs}
 
@@ -319,6 +321,14 @@ def _attempt_fields(target: Assignment | RatingTarget) -> dict[str, Any]:
     if isinstance(target, RatingTarget):
         return target._asdict()
     return {"assignment_id": target.id, "repeat": target.repeat}
+
+
+def _frozen(store: Store, study: Study) -> frozenset[str]:
+    """Return the texts of a pool and of its stress set: of two of them nothing is asked."""
+    if not study.pool:
+        return frozenset()
+    new = {s.id for s in store.iter(System, study) if s.kind != "stress"} - study.pool
+    return frozenset(c.id for c in store.iter(Completion, study) if c.system_id not in new)
 
 
 def _texts(

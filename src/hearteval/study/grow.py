@@ -133,6 +133,7 @@ def register(session: Session, gathered: GatheredItems) -> Study:
         if is_same_version(previous, study):
             return previous
         _require_growth(settings, list(store.iter(Study, study)))
+        _require_pool(session, previous, study)
         _require_one_human_system(session, previous, study)
         _require_one_display(session, previous, study)
         study = replace(study, version=previous.version + 1)
@@ -191,7 +192,8 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
                 ],
                 "chosen": chosen_records(gathered),
             },
-            **asdict(settings.judging.plan),
+            **settings.judging.plan.settings,
+            **_pool(settings),
             **({} if settings.people is None else {"people": settings.people.identity}),
             **({SIMULATED: True} if settings.is_simulated else {}),
             **_display(settings),
@@ -202,6 +204,19 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
         software_version=__version__,
         created_at=session.now(),
     )
+
+
+def frozen_systems(settings: StudySettings) -> frozenset[str]:
+    """Return the ids of the systems of the released board that a study continues."""
+    names = () if settings.pool is None else settings.pool.systems
+    return frozenset(one.id for one in study_systems(settings) if one.name in names)
+
+
+def _pool(settings: StudySettings) -> dict[str, Any]:
+    if settings.pool is None:
+        return {}
+    ids = sorted(frozen_systems(settings))
+    return {"pool": {"release": settings.pool.release, "system_ids": ids}}
 
 
 def _display(settings: StudySettings) -> dict[str, str]:
@@ -225,6 +240,38 @@ def _require_one_human_protocol(settings: StudySettings, versions: Sequence[Stud
             f" {' and '.join(sorted(asked))} in this study, which is not the same question; set it"
             " back, or start a study with another name",
             ids=("people.protocol",),
+        )
+
+
+def _require_pool(session: Session, before: Study, after: Study) -> None:
+    """Raise `SettingsError` where a system or a judge of a released board is another now."""
+    if not after.pool:
+        return
+    store, file = session.store, session.settings.file
+    systems = [one for one in study_systems(session.settings) if one.id in after.pool]
+    known = {one.id for one in store.find(System, sorted(after.pool))}
+    if changed := [one.name for one in systems if one.id not in known]:
+        raise SettingsError(
+            f"{file}: system {changed[0]!r} belongs to the released board, and is described"
+            " otherwise now: its replies would leave the board; set it back, and give a system of"
+            " your own another name",
+            ids=changed,
+        )
+    gone = store.find(Rater, sorted(set(before.rater_ids) - set(after.rater_ids)))
+    if names := sorted(one.name for one in gone):
+        raise SettingsError(
+            f"{file}: {', '.join(names)} judged the released board, and no judge of the study file"
+            " has the same family, model, settings and prompt: set it back. Where it no longer"
+            " answers, docs/how-to/join-a-board.md says what to do",
+            ids=names,
+        )
+    judges = {one.id: one.name for one in study_raters(session.settings)}
+    if others := [judges[id_] for id_ in after.rater_ids if id_ not in before.rater_ids]:
+        raise SettingsError(
+            f"{file}: {', '.join(others)} did not judge the released board, and would judge new"
+            " systems alone, on a scale of its own: remove it, or take out [pool] and the design"
+            ' "newcomers", so that it judges all',
+            ids=others,
         )
 
 
@@ -308,11 +355,12 @@ def study_raters(settings: StudySettings) -> tuple[Rater, ...]:
 
 
 def system_models(settings: StudySettings) -> dict[str, ModelSettings]:
-    """Return the models that compete, by system id."""
+    """Return the models that compete and may be asked, by system id."""
+    frozen = () if settings.pool is None else settings.pool.systems
     return {
         _competitor(entry, settings).id: entry.model
         for entry in settings.systems
-        if entry.model is not None
+        if entry.model is not None and entry.name not in frozen
     }
 
 

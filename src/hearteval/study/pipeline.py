@@ -70,7 +70,14 @@ from hearteval.study.asking.steps import (
 )
 from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
 from hearteval.study.asking.words import Spending, estimate_words, in_all, spending_lines
-from hearteval.study.grow import gather, imported_systems, judge_models, system_models
+from hearteval.study.grow import (
+    frozen_systems,
+    gather,
+    imported_systems,
+    judge_models,
+    study_systems,
+    system_models,
+)
 from hearteval.study.items.files import english_words
 from hearteval.study.one_model import declared_same
 from hearteval.study.people import Desk
@@ -254,13 +261,16 @@ def warn_of_choices(settings: StudySettings, items: Sequence[Item], tell: Tell) 
 def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) -> dict[str, Any]:
     """Return what a first run does at most, and what is still to be paid for."""
     estimate, work = in_all(spending), plan_people(settings, items)
+    frozen = frozen_systems(settings)
     n_systems = len(settings.systems)
+    n_frozen = sum(one.id in frozen and one.kind != "human" for one in study_systems(settings))
     return {
         "n_items": len(items),
         "n_items_by_source": count_by_source(items),
         "n_systems": n_systems,
+        "n_frozen": n_frozen,
         "n_judges": len(settings.judging.judges),
-        "max_completions": len(items) * n_systems,
+        "max_completions": len(items) * max(0, n_systems - n_frozen),
         "max_judgments": sum(n_judgments(settings, len(items)).values()),
         "max_usd": estimate.usd_high,
         "limit_usd": settings.max_usd,
@@ -290,6 +300,8 @@ def plan_words(
     by_source = f" ({said})" if len(counts) > 1 else ""
     plan = f"plan: {plural(most['n_items'], 'item')}{by_source}"
     plan += f", {plural(most['n_systems'], 'system')}"
+    if most["n_frozen"]:
+        plan += f" ({most['n_frozen']} of them frozen)"
     if done.completions and paid_models(settings) and not most["estimate"]["n_calls"]:
         plan += ": nothing is left to ask of any model, and nothing to pay"
         return plan.replace(NO_BREAK_SPACE, " ")

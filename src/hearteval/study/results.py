@@ -353,9 +353,11 @@ def _shown_words(study: Study, systems: Sequence[System], texts: Sequence[Comple
 
 def _provenance(session: Session, study: Study, items: Sequence[Item], *, shown: str) -> Provenance:
     design = study.design
-    pairs = (
-        "every pair" if design["design"] == "full" else f"{design['comparisons']} balanced pairs"
-    )
+    pairs = {
+        "full": "every pair",
+        "balanced": f"{design['comparisons']} balanced pairs",
+        "newcomers": f"of newcomers {design.get('opponents')} opponents a reply",
+    }[design["design"]]
     orders = "both orders" if design["both_orders"] else "one order each"
     asked = "every reply by itself" if is_rated(study) else f"{pairs}, {orders}"
     own = "left out" if design["exclude_own_family"] else "allowed"

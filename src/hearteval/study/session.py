@@ -61,7 +61,10 @@ def open_session(
 
 def stored_plan(study: Study) -> PlanPolicy:
     """Return what a stored version of a study says of its plan."""
-    return PlanPolicy(**{field.name: study.design[field.name] for field in fields(PlanPolicy)})
+    said = study.design
+    return PlanPolicy(
+        **{one.name: said[one.name] for one in fields(PlanPolicy) if one.name in said}
+    )
 
 
 def is_rated(study: Study) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from hearteval.domain import Completion, Display, Item, Pair, display_form
+from hearteval.judgments.plan import PlanPolicy
 
 SystemPair = tuple[str, str]
 
@@ -35,6 +36,10 @@ class Candidate(NamedTuple):
     def id(self) -> str:
         """Id of the pair."""
         return self.pair.id
+
+    def is_among(self, system_ids: Collection[str]) -> bool:
+        """Say whether both systems are among these."""
+        return all(one in system_ids for one in self.of_completions)
 
 
 T = TypeVar("T", Candidate, Completion, Item)
@@ -88,6 +93,35 @@ def pair_up(one: Completion, other: Completion) -> Candidate:
     pair = Pair(item_id=one.item_id, completion_ids=(one.id, other.id))
     low, high = sorted((one, other), key=lambda completion: completion.id)
     return Candidate(pair, (low.system_id, high.system_id))
+
+
+def choose_pairs(
+    candidates: Sequence[Candidate],
+    policy: PlanPolicy,
+    *,
+    seed: int,
+    planned: Collection[str] = (),
+    most: int | None = None,
+    pool: Collection[str] = (),
+) -> tuple[Candidate, ...]:
+    """Choose pairs as a policy says; `planned` and `most` as in `choose_balanced`.
+
+    Where newcomers meet the systems of a `pool`, by id, pairs within the pool are none of it, and
+    each completion of a newcomer has so many opponents on average, every system equally often.
+    """
+    n = policy.comparisons
+    if policy.opponents is not None:
+        candidates = [one for one in candidates if not one.is_among(pool)]
+        new = {
+            text
+            for one in candidates
+            for text, system in zip(one.pair.completion_ids, one.of_completions, strict=True)
+            if system not in pool
+        }
+        n = policy.opponents * len(new)
+    if n is None:
+        return tuple(candidates)
+    return choose_balanced(candidates, n=n, seed=seed, planned=planned, most=most)
 
 
 def choose_balanced(

@@ -9,12 +9,14 @@ from functools import partial
 from itertools import chain
 
 from hearteval.domain import (
+    LEFT_OUT,
     Assignment,
     Completion,
     Item,
     Pair,
     Rater,
     Rating,
+    RatingTarget,
     Study,
     System,
 )
@@ -26,7 +28,7 @@ from hearteval.judgments.plan.assignments import (
     assign_pairs,
     plan_ratings_of,
 )
-from hearteval.judgments.plan.pairs import choose_again, choose_balanced, enumerate_pairs
+from hearteval.judgments.plan.pairs import choose_again, choose_pairs, enumerate_pairs
 from hearteval.judgments.stress_set import stress_completions
 from hearteval.judgments.stress_set.audit import (
     assign_audit,
@@ -83,7 +85,8 @@ def plan_judgments(
 ) -> PlanCounts:
     """Choose pairs and assign them, in one transaction; run twice, it writes nothing.
 
-    What was planned before stays planned, so a study can grow.
+    What was planned before stays planned, so a study can grow. Of the judges of a pool nothing is
+    asked within it, nor about the stress set, nor again: that was done before it was released.
     """
     systems = list(store.iter(System, study))
     ranked, stored = _parted(store, study, systems)
@@ -94,15 +97,15 @@ def plan_judgments(
     stress_pairs = [one.candidate for one in beside_references]
     planned = store.planned(study)
     of_any = store.people.targets(study.id, "judge").union(*planned.values())
-    chosen = candidates
-    if policy.design == "balanced" and policy.comparisons is not None:
-        chosen = choose_balanced(
-            chosen,
-            n=policy.comparisons,
-            seed=study.seed,
-            planned=of_any,
-            most=most_while_people_write(store, study, policy.comparisons),
-        )
+    chosen = choose_pairs(
+        candidates,
+        policy,
+        seed=study.seed,
+        planned=of_any,
+        most=most_while_people_write(store, study, policy.comparisons),
+        pool=study.pool,
+    )
+    frozen = {c.id: c for c in candidates if c.is_among(study.pool)}
     once = AssignmentPolicy(study_id=study.id, seed=study.seed, both_orders=policy.both_orders)
     asked_again = {id_ for (_, repeat), pairs in planned.items() if repeat for id_ in pairs}
     families = {s.id: s.family for s in systems} if policy.exclude_own_family else {}
@@ -115,7 +118,12 @@ def plan_judgments(
 
     first = assign([*chosen, *stress_pairs], policy=once, earlier=stored_again(0))
     repeats = assign(
-        choose_again(chosen, asked_again, n=policy.repeat_pairs, seed=study.seed),
+        choose_again(
+            candidates if study.pool else chosen,
+            asked_again,
+            n=0 if study.pool else policy.repeat_pairs,
+            seed=study.seed,
+        ),
         policy=replace(once, both_orders=False, repeat=1),
         # What was shown in one order is shown in the same again.
         earlier=chain(
@@ -133,7 +141,10 @@ def plan_judgments(
         n_pairs=len(chosen),
         n_identical=n_identical,
         n_own_family=first.n_own_family,
-        n_uncompared=len({c.system_ids for c in candidates} - {c.system_ids for c in chosen}),
+        n_uncompared=len(
+            {c.system_ids for c in candidates if c.id not in frozen}
+            - {c.system_ids for c in chosen}
+        ),
         n_stress_pairs=len(stress_pairs),
         n_repeats=n_repeats,
         n_assignments=first.n_planned + len(first.new) + n_repeats,
@@ -172,6 +183,18 @@ def plan_ratings(store: Store, study: Study, policy: PlanPolicy) -> RatingPlan:
     )
     targets = (one for one in plan.targets if one.completion_id in readable or one in given)
     return replace(plan, targets=tuple(targets))
+
+
+def ratings_to_ask(
+    store: Store, study: Study, targets: Sequence[RatingTarget]
+) -> tuple[RatingTarget, ...]:
+    """Return what is asked of a plan of ratings: of the replies of a pool only what is there."""
+    if not study.pool:
+        return tuple(targets)
+    new = {s.id for s in store.iter(System, study) if s.kind != "stress"} - study.pool
+    texts = {one.id for one in store.iter(Completion, study) if one.system_id in new}
+    given = {rating.target for rating in store.iter(Rating, study)}
+    return tuple(one for one in targets if one.completion_id in texts or one in given)
 
 
 def store_stress_set(
@@ -259,11 +282,14 @@ def _parted(
 ) -> tuple[list[Completion], list[Completion]]:
     """Return the completions of ranked systems, and what the stress systems have said.
 
-    What people have written is left out unless it may be read by others.
+    What people have written is left out unless it may be read by others, and so is what a release
+    was made without.
     """
     kinds = {system.id: system.kind for system in systems}
     stress = {id_ for id_, kind in kinds.items() if kind == "stress"}
-    completions = list(store.iter(Completion, study))
+    completions = [
+        c for c in store.iter(Completion, study) if c.text != LEFT_OUT or c.system_id in stress
+    ]
     if "human" in kinds.values() and "people" in study.design:
         standings = standings_of(store, study)
         completions = [
@@ -278,11 +304,14 @@ def _parted(
     )
 
 
-def most_while_people_write(store: Store, study: Study, n: int) -> int | None:
+def most_while_people_write(store: Store, study: Study, n: int | None) -> int | None:
     """Return how many of `n` pairs any two systems may have; None once people have written all.
 
     What is chosen stays chosen: without a bound, nothing would be left for what they write last.
+    Where `n` is None there is none either.
     """
+    if n is None:
+        return None
     systems = {s.id: s.kind for s in store.iter(System, study) if s.kind != "stress"}
     asked = study.design.get("people", {})
     shown = [one for one in store.iter(Item, study) if one.is_within(asked.get("edge", ()))]

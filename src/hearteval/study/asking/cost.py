@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -16,6 +16,7 @@ from hearteval.domain import (
     Attempt,
     Completion,
     Item,
+    Pair,
     Rater,
     Study,
     System,
@@ -27,6 +28,7 @@ from hearteval.judgments.plan.run import (
     PlanCounts,
     plan_judgments,
     plan_ratings,
+    ratings_to_ask,
     store_stress_set,
     whole_repeat,
 )
@@ -67,6 +69,7 @@ from hearteval.study.asking.words import NOTHING, Spending, estimate_words, in_a
 from hearteval.study.grow import (
     as_stored,
     describe,
+    frozen_systems,
     is_same_version,
     judge_models,
     study_raters,
@@ -115,8 +118,12 @@ class Done:
 NOTHING_DONE = Done(completions={}, judgments={})
 
 
-def what_is_done(store: Store, study: Study) -> Done:
-    """Count what a study has already, or never will have: what stays missing is not asked again."""
+def what_is_done(store: Store, study: Study, pool: Collection[str] = ()) -> Done:
+    """Count what a study has already, or never will have: what stays missing is not asked again.
+
+    What a released board has of the systems of its `pool`, by id, is no part of what a study that
+    continues it needs.
+    """
     completions: dict[str, set[str]] = {}
     for completion in store.iter(Completion, study):
         completions.setdefault(completion.system_id, set()).add(completion.item_id)
@@ -127,6 +134,8 @@ def what_is_done(store: Store, study: Study) -> Done:
     )
     given_up = store.find(Assignment, list(given_up_judgments(store, study)))
     settled.update((one.rater_id, one.repeat) for one in given_up)
+    if pool:
+        settled = _of_newcomers(store, study, pool)
     judgments = Counter({rater_id: n for (rater_id, repeat), n in settled.items() if not repeat})
     # A whole repeat (`heart judge --again`) is more than the plan: it saves nothing of it.
     again: Counter[str] = Counter()
@@ -143,6 +152,19 @@ def what_is_done(store: Store, study: Study) -> Done:
     )
 
 
+def _of_newcomers(store: Store, study: Study, pool: Collection[str]) -> Counter[tuple[str, int]]:
+    """Count the assignments that are settled of pairs with a newcomer, by rater and repeat."""
+    new = {s.id for s in store.iter(System, study) if s.kind != "stress" and s.id not in pool}
+    texts = {one.id for one in store.iter(Completion, study) if one.system_id in new}
+    pairs = {one.id for one in store.iter(Pair, study) if not texts.isdisjoint(one.completion_ids)}
+    left = {one.id for one in store.unjudged(study)} - given_up_judgments(store, study)
+    return Counter(
+        (one.rater_id, one.repeat)
+        for one in store.iter(Assignment, study)
+        if one.pair_id in pairs and one.id not in left
+    )
+
+
 def plan_what_is_done(session: Session, study: Study, *, judges_only: bool = False) -> Done:
     """Count as `what_is_done`; where no completion is left to pay for, plan the judgments first.
 
@@ -151,13 +173,14 @@ def plan_what_is_done(session: Session, study: Study, *, judges_only: bool = Fal
     with `judges_only` the others are not asked first.
     """
     store = session.store
-    done = what_is_done(store, study)
+    done = what_is_done(store, study, study.pool)
     if not judges_only and systems_to_ask(store, study, system_models(session.settings)):
         return done
     policy, judges = session.settings.judging.plan, judge_models(session.settings)
     if session.settings.judging.protocol == "rating":
         store_stress_set(store, study, policy, now=session.now)
-        task = RatingTask(targets=plan_ratings(store, study, policy).targets)
+        targets = plan_ratings(store, study, policy).targets
+        task = RatingTask(targets=ratings_to_ask(store, study, targets))
         return replace(done, open_judgments=open_by_judge(store, study, task, judges)[0])
     plan = plan_judgments(store, study, policy, now=session.now)
     open_ones, _ = open_by_judge(store, study, PairTask(), judges)
@@ -178,7 +201,7 @@ def plan_unwritten(session: Session, gathered: GatheredItems) -> Done:
     heard.update(a.system_id for a in store.iter(Attempt, study) if a.system_id)
     ranked = {s.id for s in store.iter(System, study) if s.kind != "stress"}
     if not is_same_version(study, describe(session, as_stored(store, gathered))) or ranked - heard:
-        return what_is_done(store, study)
+        return what_is_done(store, study, frozen_systems(session.settings))
     unwritten = cast("Store", _UnwrittenPlan(store))
     return plan_what_is_done(replace(session, store=unwritten), study)
 
@@ -382,8 +405,13 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     """
     plan = settings.judging.plan
     competing = [system for system in study_systems(settings) if system.kind != "stress"]
+    pool = frozen_systems(settings) if plan.opponents is not None else frozenset()
     families = [system.family for system in competing if system.kind != "human"]
+    old = [one.family for one in competing if one.kind != "human" and one.id in pool]
     n_writers = settings.people.writers_per_item if settings.people else 0
+    comparisons = plan.comparisons
+    if plan.opponents is not None:
+        comparisons = n_items * plan.opponents * (len(families) - len(old))
     n_tested = max(min(n_items, plan.stress_items), n_tested)
     is_rating = settings.judging.protocol == "rating"
     n_stress = n_tested * (len(STRESS_KINDS) - (0 if is_rating else 1))
@@ -392,13 +420,18 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     for rater in (one for one in study_raters(settings) if not one.is_imported):
         n_own = families.count(rater.family) if plan.exclude_own_family else 0
         n_others = len(families) - n_own
+        n_old = len(old) - (old.count(rater.family) if plan.exclude_own_family else 0)
         n_eligible = n_others + n_writers if is_rating else _n_pairs(n_others, n_writers)
+        n_eligible -= _n_pairs(n_old, n_writers) if pool else 0
         wanted = n_items * n_eligible
-        if plan.comparisons is not None:
+        if comparisons is not None:
             # A balanced plan draws from all pairs; a judge gets its share of those it may judge.
-            n_pairs = max(_n_pairs(len(families), n_writers), 1)
-            wanted = min(wanted, math.ceil(plan.comparisons * n_eligible / n_pairs))
-        counts[rater.id] = (wanted + n_stress) * n_orders + min(wanted, plan.repeat_pairs)
+            n_pairs = _n_pairs(len(families), n_writers)
+            n_pairs -= _n_pairs(len(old), n_writers) if pool else 0
+            wanted = min(wanted, math.ceil(comparisons * n_eligible / max(n_pairs, 1)))
+        counts[rater.id] = wanted * n_orders
+        if not pool:  # whose judges have faced the stress set, and been asked again
+            counts[rater.id] += n_stress * n_orders + min(wanted, plan.repeat_pairs)
     return counts
 
 

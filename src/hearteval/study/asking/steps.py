@@ -20,7 +20,13 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.errors import ModelCallError
-from hearteval.judgments.plan.run import PlanCounts, plan_judgments, plan_ratings, store_stress_set
+from hearteval.judgments.plan.run import (
+    PlanCounts,
+    plan_judgments,
+    plan_ratings,
+    ratings_to_ask,
+    store_stress_set,
+)
 from hearteval.judgments.run import (
     JudgingTask,
     PairTask,
@@ -118,7 +124,7 @@ def judge_step(session: Session, study: Study, plan: PlanCounts | None) -> dict[
     )
     if policy.comparisons is not None and 0 < plan.n_pairs < policy.comparisons:
         tell.warn(f"{plan.n_pairs} pairs instead of {policy.comparisons}: there are no more so far")
-    if plan.n_uncompared:
+    if plan.n_uncompared and policy.comparisons is not None:
         tell.warn(
             f"{plan.n_uncompared} pairs of systems are not compared at all: judging.comparisons = "
             f"{policy.comparisons} is too few; raise it"
@@ -134,12 +140,13 @@ def _rate(session: Session, study: Study) -> dict[str, Any]:
     policy = session.settings.judging.plan
     store_stress_set(session.store, study, policy, now=session.now)
     plan = plan_ratings(session.store, study, policy)
+    targets = ratings_to_ask(session.store, study, plan.targets)
     session.tell.detail(
         f"plan: {plan.n_completions} completions, {plan.n_stress} texts of the stress set, "
         f"{len(plan.targets)} ratings ({plan.n_repeats} of them a second time); left out for a "
         f"judge's own family: {plan.n_own_family}"
     )
-    task = RatingTask(targets=plan.targets, form=session.settings.judging.form)
+    task = RatingTask(targets=targets, form=session.settings.judging.form)
     return {
         "n_completions": plan.n_completions,
         "n_stress": plan.n_stress,

@@ -16,7 +16,7 @@ from hearteval.domain import Assignment, Completion, Item, Judgment, Label, Pair
 from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.judgments.plan.pairs import (
     Candidate,
-    choose_balanced,
+    choose_pairs,
     enumerate_pairs,
     seeded_rank,
 )
@@ -264,16 +264,14 @@ def _judging(
     candidates, _ = enumerate_pairs(released, display=study.display)
     policy = stored_plan(study)
     before = store.people.targets(study.id, "judge")
-    chosen: Sequence[Candidate] = candidates
-    if policy.design == "balanced" and policy.comparisons is not None:
-        planned = before.union(*store.planned(study).values())
-        chosen = choose_balanced(
-            candidates,
-            n=policy.comparisons,
-            seed=study.seed,
-            planned=planned,
-            most=most_while_people_write(store, study, policy.comparisons),
-        )
+    chosen: Sequence[Candidate] = choose_pairs(
+        candidates,
+        policy,
+        seed=study.seed,
+        planned=before.union(*store.planned(study).values()),
+        most=most_while_people_write(store, study, policy.comparisons),
+        pool=study.pool,
+    )
     chosen = [one for one in chosen if one.pair.item_id in items]
     shared = _draw(desk, chosen, items, before)
     by_id = {text.id: text for text in released}

@@ -72,10 +72,10 @@ def load_release(
         for start in range(0, len(records), BATCH):
             store.add(records[start : start + BATCH])
             progress(name, min(start + BATCH, len(records)))
-    yield from _load_people(folder, store, manifest.study_id)
+    yield from load_people(folder, store, manifest.study_id)
 
 
-def _load_people(folder: Path, store: Store, study_id: str) -> list[Fault]:
+def load_people(folder: Path, store: Store, study_id: str) -> list[Fault]:
     """Let people of a release take part in what was loaded, in their pseudonyms."""
     now = datetime.now(UTC)
     text = (read_file(folder, PEOPLE_FILE) or b"").decode(errors="replace")

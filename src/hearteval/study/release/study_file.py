@@ -1,6 +1,7 @@
 """The study file as a release has it: no address, no place on anybody's disk, no private remark."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ PUT_HERE = {
     LOCAL: "Put the model's file in the place of this one.\n",
 }
 """What stands where somebody else's files belong."""
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 PRIVATE = ("store", "key_name", "max_usd", "contact", "way_back", "way_back_when_full")
 """Keys that say how a study was run, and not what it found."""
 
@@ -52,7 +54,7 @@ def public_study_file(settings: StudySettings) -> dict[str, bytes]:
         _take_along(table, "prompt", settings, files)
     for section, key in (("judging", "rubric"), ("people", "scale"), ("analysis", "covariates")):
         _take_along(said.get(section, {}), key, settings, files)
-    text = "".join(_tables(_without(said, PRIVATE)))
+    text = format_study(_without(said, PRIVATE))
     return {**files, "study.toml": text.encode()}
 
 
@@ -81,7 +83,7 @@ def _without(value: Any, keys: tuple[str, ...]) -> Any:
     return [_without(one, keys) for one in value] if isinstance(value, list) else value
 
 
-def _tables(said: Mapping[str, Any]) -> list[str]:
+def format_study(said: Mapping[str, Any]) -> str:
     """Write a study file: each section is a table or several, and holds no table but inline."""
     written = []
     for section, value in said.items():
@@ -89,11 +91,11 @@ def _tables(said: Mapping[str, Any]) -> list[str]:
             head = f"[[{section}]]" if isinstance(value, list) else f"[{section}]"
             rows = (f"{_key(key)} = {_value(one)}" for key, one in table.items())
             written.append("\n".join((head, *rows)) + "\n\n")
-    return written
+    return "".join(written)
 
 
 def _key(key: str) -> str:
-    return json.dumps(key, ensure_ascii=False)
+    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
 def _value(value: Any) -> str:
