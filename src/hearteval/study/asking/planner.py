@@ -65,8 +65,11 @@ def plan_study(
 def outlook(settings: StudySettings, items: Sequence[Item]) -> Plan | None:
     """Say what a study could tell by what is assumed alone.
 
-    None where too little is compared, or only by the cue judge, which nothing is assumed of.
+    None where too little is compared, or only by the cue judge, which nothing is assumed of, or
+    where a board is continued, most of which is compared already.
     """
+    if settings.pool is not None:
+        return None
     by = _find_voters(settings)
     is_cue = by == "judges" and all(judge.is_cue for judge in settings.judging.judges)
     n_models = sum(one.kind not in {"stress", "human"} for one in study_systems(settings))
