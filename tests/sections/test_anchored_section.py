@@ -13,6 +13,7 @@ from hearteval.config.simulation import SimulationPlan
 from hearteval.report.answers.headline import sentence
 from hearteval.report.leaderboard import anchored_rows
 from hearteval.report.page import render_page
+from hearteval.report.page.first_screen import standings
 from hearteval.report.plots.files import figures_of, lay_out
 from hearteval.report.plots.style import PAGE_INCHES
 from hearteval.report.summary import next_step, results_table
@@ -153,6 +154,9 @@ def test_anchored_headline_leads_sentence_table_page_and_rows(
     assert all(f"<b>{row.elo:.0f}</b>" in board for row in found.systems)
     assert all(f">{row.elo_without_judges:.0f}" in board for row in found.systems)
     assert "Ranking, anchored by judges" in board
+    drawn = standings(leading)
+    assert drawn is not None
+    assert board.startswith(f' style="--more:{len(drawn.columns) - 1}"')  # cells beside each other
     assert "regressed on those by judges" in page
     assert results_dict(leading)["headline"]["by"] == "anchored"
 
