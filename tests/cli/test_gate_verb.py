@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from heart_command import Heart
 from paying_server import PayingServer, paying_server
-from study_files import FREE, presets, served, study_text
+from study_files import FREE, entry, presets, served, study_text
 
 NAMES = ("Human Alignment", "Empathic Responsiveness", "Attunement", "Resonance", "Task-following")
 
@@ -166,6 +166,25 @@ def test_one_study_that_has_judged_both_asks_nobody(
     assert calls_of(server) == n
 
 
+def test_replies_from_exported_tables_are_a_baseline(
+    heart: Heart, two: tuple[Path, Path], tmp_path: Path, server: PayingServer
+) -> None:
+    old, new = two
+    assert heart("export", old, "--to", "jsonl", "--out", tmp_path / "tables").code == 0
+    kept = tmp_path / "kept.toml"
+    imported = entry("system", name="mine", model="imported/ours", family="ours", mine=True)
+    judge = served("judge", "judge", "judge", server.url, "other", price=FREE)
+    files = (imported, presets("generic"), judge)
+    kept.write_text(study_text("kept", *files, items=(12, 0), judging={"judges": ["judge"]}))
+    replies = tmp_path / "tables" / "completions.jsonl"
+    assert heart("import", kept, replies, "--kind", "completions").code == 0
+
+    done = heart("gate", kept, new, "--json")
+
+    assert (done.code, done.json["n_items"], done.json["tests"][0]["coverage"]) == (0, 12, 1.0)
+    assert set(server.used) == {"new", "judge"}
+
+
 def test_files_say_what_the_terminal_says(
     heart: Heart, two: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -192,8 +211,10 @@ def test_what_cannot_be_meant_is_refused(heart: Heart, two: tuple[Path, Path]) -
     looks = heart("gate", old, "--looks", 2)
     twice = heart("gate", old, "--baseline", "mine")
     unjudged = heart("gate", new)
+    same = heart("gate", old, old)
 
     assert (unknown.code, looks.code, twice.code, unjudged.code) == (2, 2, 2, 1)
+    assert (same.code, "named as baseline and as candidate" in same.err) == (2, True)
     assert "did you mean 'mine'?" in unknown.err
     assert "--looks is for" in looks.err
     assert "both baseline and candidate" in twice.err

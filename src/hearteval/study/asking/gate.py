@@ -99,8 +99,14 @@ def _understand(question: GateQuestion) -> tuple[StudySettings, Pair, StudySetti
         SettingsError: It is not clear which systems are meant, or the judges rate one by one.
     """
     first = load_study(question.baseline)
-    if question.candidate is None or question.candidate.resolve() == question.baseline.resolve():
+    if question.candidate is None:
         return _of_pairs(first), _both(first, question), None
+    if question.candidate.resolve() == question.baseline.resolve():
+        raise SettingsError(
+            f"{first.file} is named as baseline and as candidate; name it once to compare two of"
+            " its systems, or the study of the new version second",
+            ids=("candidate",),
+        )
     second = _of_pairs(load_study(question.candidate))
     baseline = _named(first, question.baseline_name, "--baseline")
     candidate = _named(second, question.candidate_name, "--candidate")
