@@ -10,7 +10,7 @@ from hearteval.analysis.data import StudyData
 from hearteval.analysis.ranking.anchored import JUDGES, AnchoredRanking, open_places
 from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.config.simulation import SimulationPlan
-from hearteval.report.answers.headline import sentence
+from hearteval.report.answers.headline import sentence, votes_words
 from hearteval.report.leaderboard import anchored_rows
 from hearteval.report.page import render_page
 from hearteval.report.page.first_screen import standings
@@ -63,7 +63,7 @@ def test_page_has_every_system_and_whose_votes_it_stands_on(results: StudyResult
     html = section_html(render_page(results), "anchored")
 
     assert all(f"{row.elo:.0f}</b>" in html for row in found.systems)
-    assert "the only one of its kind" in html
+    assert "the only one of its kind: judges add nothing" in html
     assert len(all_tables(results)["anchored"].rows) == len(found.systems)
 
 
@@ -158,6 +158,9 @@ def test_anchored_headline_leads_sentence_table_page_and_rows(
     assert drawn is not None
     assert board.startswith(f' style="--more:{len(drawn.columns) - 1}"')  # cells beside each other
     assert "regressed on those by judges" in page
+    said = " ".join(votes_words(leading).split())
+    assert said.startswith("Elo: votes of 15 people, moved by those of 3 judges as far as these")
+    assert "Wins" not in said  # those are by people too
     assert results_dict(leading)["headline"]["by"] == "anchored"
 
 

@@ -11,7 +11,7 @@ from hearteval.notices import Kind, Notice, by_severity, simulated_line
 from hearteval.report.answers.answer import NARROWING, Answer, answer, first_place_words
 from hearteval.report.answers.mine import answer_of_mine, baseline_words, whose, without_place
 from hearteval.report.answers.two_systems import answer_of_two, shares_of_two
-from hearteval.report.text import listed, plural, whole
+from hearteval.report.text import listed, plural
 
 MAX_NAMED = 3
 """Systems named in a sentence; more are counted."""
@@ -103,16 +103,24 @@ def votes_words(results: StudyResults) -> str:
     half = ", each kind half of the weight where both judged a pair" if len(who) > 1 else ""
     said = f"Votes: {listed(who)}{half}."
     if results.leading is not None:
-        return (
-            "Elo: people's votes, moved by judges' as far as these have shown that they know"
-            f" people's mind; they miss by about {whole(results.leading.tau_elo)} Elo. Wins:"
-            f" {listed(who)}{half}."
-        )
+        return _anchored_words(results, f"{listed(who)}{half}")
     if voters is None or not voters.n_left_out:
         return said
     others = "judges" if voters.beside == "people" else "people"
     n = plural(voters.n_left_out, "judgment")
     return f"{said} Not among them: {n} by {others}, who rank apart."
+
+
+def _anchored_words(results: StudyResults, beside: str) -> str:
+    """Say whose votes anchored strengths are by; `beside`, whose the wins next to them."""
+    raters = [one for one in results.coverage.judges if one.n_judged]
+    n_people = sum(one.kind == "human" for one in raters)
+    people, judges = plural(n_people, "person", "people"), plural(len(raters) - n_people, "judge")
+    wins = "" if beside == people else f" Wins: {beside}."
+    return (
+        f"Elo: votes of {people}, moved by those of {judges} as far as these have shown that they"
+        f" know people's mind.{wins}"
+    )
 
 
 def first_words(results: StudyResults) -> str:
