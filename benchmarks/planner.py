@@ -1,18 +1,21 @@
 """Hold the planner against simulated studies: its errors, its power, and what a pilot tells.
 
-    PYTHONPATH=src python benchmarks/planner.py [errors|power|pilots] [--studies N]
+    PYTHONPATH=src python benchmarks/planner.py [errors|power|pilots|crowd] [--studies N]
 
 Two truths, both with components that are known: straight lines (effects uniform in shares, won or
 lost), and log odds (normal effects, logistic noise, ties), whose components are averages over a
 million draws. Pairs are balanced over systems and drawn for each item; raters are evenly loaded.
-Prints Markdown; without a word, all of it.
+Prints Markdown; without a word, all of it. `crowd` measures what is assumed where there is no pilot
+on the votes of LLMFAO (../shared/data/reference/llmfao), and skips without them.
 """
 
 import argparse
+import csv
 import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +25,12 @@ from scipy.stats import t as student
 from hearteval.stats.bradley_terry.clustered_variance import vary_over_items_and_raters
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, fit_bradley_terry
 from hearteval.stats.bradley_terry.intervals import influence_on_strengths
-from hearteval.stats.comparisons import Comparisons, FloatArray, IntArray
+from hearteval.stats.comparisons import (
+    Comparisons,
+    FloatArray,
+    IntArray,
+    select_comparisons,
+)
 from hearteval.stats.planner.components import measure_components
 from hearteval.stats.planner.design import (
     Components,
@@ -311,10 +319,53 @@ def pilots(n_studies: int) -> None:
             )
 
 
+def crowd(_n_studies: int) -> None:
+    """Measure the components of the crowd whose people are assumed where there is no pilot."""
+    path = Path(__file__).resolve().parents[2] / "shared/data/reference/llmfao"
+    if not path.is_dir():
+        print("\ncrowd: skipped, the votes are not there")
+        return
+    with (path / "crowd-comparisons.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+
+    def numbers(*columns: str) -> list[IntArray]:
+        names = sorted({one[column] for one in rows for column in columns})
+        return [np.array([names.index(one[column]) for one in rows]) for column in columns]
+
+    left, right = numbers("left", "right")
+    (item,), (rater,) = numbers("prompt"), numbers("worker")
+    ones = np.ones(len(rows))
+    votes = Comparisons(
+        left=left,
+        right=right,
+        score=np.array([{"left": 1.0, "right": 0.0, "tie": 0.5}[one["winner"]] for one in rows]),
+        weight=ones,
+        count=ones.astype(np.int64),
+        item=item,
+        rater=rater,
+        n_systems=int(max(left.max(), right.max())) + 1,
+    )
+    even = expit(np.ptp(fit_bradley_terry(votes).theta[np.stack((left, right))], axis=0)) < 0.6
+    head("votes", "n", "item: low, estimate, high", "rater", "rest", "slope")
+    for name, kept in (("all", even | True), ("of near equals (under 60 %)", even)):
+        found = measure_components(select_comparisons(votes, kept), rng=np.random.default_rng(SEED))
+        ends = [
+            ", ".join(
+                f"{getattr(found.components, part):.4f}"
+                if at is None
+                else f"{np.quantile([getattr(d, part) for d in found.draws], at):.4f}"
+                for at in (0.025, None, 0.975)
+            )
+            for part in ("item", "rater", "rest")
+        ]
+        row(name, found.n_votes, *ends, found.components.slope)
+
+
 PARTS: dict[str, tuple[Callable[[int], None], int]] = {
     "errors": (errors, 1_000),
     "power": (power, 2_000),
     "pilots": (pilots, 200),
+    "crowd": (crowd, 1),
 }
 
 
