@@ -153,6 +153,11 @@ def test_what_cannot_be_read_is_named(
         he.gate(rows, **{**NAMED, **said})
 
 
+def test_an_empty_table_is_refused() -> None:
+    with pytest.raises(InvalidVotesError, match="has no rows"):
+        he.gate(pd.DataFrame({"item": [], "won": []}), **NAMED)
+
+
 @pytest.mark.parametrize(
     "said", [{"look": 2}, {"looks": 3, "planned": 1_000}, {"margin": 0.5}, {"looks": 11}]
 )

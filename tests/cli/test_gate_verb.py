@@ -166,18 +166,29 @@ def test_one_study_that_has_judged_both_asks_nobody(
     assert calls_of(server) == n
 
 
-def test_replies_from_exported_tables_are_a_baseline(
-    heart: Heart, two: tuple[Path, Path], tmp_path: Path, server: PayingServer
+@pytest.mark.parametrize(
+    ("verb", "replies"),
+    [
+        (("export", "--to", "jsonl", "--out"), "completions.jsonl"),
+        (("release",), "tables/completions.parquet"),
+    ],
+)
+def test_replies_from_tables_or_a_release_are_a_baseline(
+    heart: Heart,
+    two: tuple[Path, Path],
+    tmp_path: Path,
+    server: PayingServer,
+    verb: tuple[str, ...],
+    replies: str,
 ) -> None:
-    old, new = two
-    assert heart("export", old, "--to", "jsonl", "--out", tmp_path / "tables").code == 0
+    (old, new), folder = two, tmp_path / "written"
+    assert heart(verb[0], old, *verb[1:], folder).code == 0
     kept = tmp_path / "kept.toml"
     imported = entry("system", name="mine", model="imported/ours", family="ours", mine=True)
     judge = served("judge", "judge", "judge", server.url, "other", price=FREE)
     files = (imported, presets("generic"), judge)
     kept.write_text(study_text("kept", *files, items=(12, 0), judging={"judges": ["judge"]}))
-    replies = tmp_path / "tables" / "completions.jsonl"
-    assert heart("import", kept, replies, "--kind", "completions").code == 0
+    assert heart("import", kept, folder / replies, "--kind", "completions").code == 0
 
     done = heart("gate", kept, new, "--json")
 

@@ -278,8 +278,9 @@ def test_the_smallest_effect_is_seen_in_four_of_five_studies() -> None:
     assert 0.77 < np.mean(verdicts == WORSE) < 0.87
 
 
-def test_of_three_dialogues_no_difference_is_large_enough() -> None:
-    assert judged(np.array([[0.5], [-0.5], [0.0]])).smallest_effect is None
+@pytest.mark.parametrize("scores", [[0.5, -0.5, 0.0], [0.5]])
+def test_of_one_to_three_dialogues_no_difference_is_large_enough(scores: list[float]) -> None:
+    assert judged(np.array(scores)[:, None]).smallest_effect is None
 
 
 def test_a_settled_gate_wants_no_more_items() -> None:
