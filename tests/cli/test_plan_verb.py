@@ -90,6 +90,24 @@ def test_a_pilot_alone_is_planned_itself_with_its_own_people(pilot: Path, heart:
     assert 'headline = "anchored"' in said
 
 
+def test_people_who_write_are_a_difference_of_their_own(
+    study: Path, heart: Heart, tmp_path: Path
+) -> None:
+    written = tmp_path / "written.toml"
+    text = study.read_text("utf-8").replace("writers_per_item = 0", "writers_per_item = 2")
+    written.write_text(text, "utf-8")
+    keys = ("systems=2", "items=20", "adversarial=0", "comparisons=80", "judges=0")
+    heart("simulate", tmp_path / "pilot", *(word for key in keys for word in ("--set", key)))
+
+    assumed = heart("plan", written)
+    body = heart("plan", written, "--pilot", tmp_path / "pilot", "--json").json
+
+    assert "how they differ is not known without a pilot" in one_line(assumed.out)
+    assert body["has_writers"]
+    assert body["against_people"]["power"] <= body["planned"]["power"]
+    assert heart("plan", study, "--json").json["against_people"] is None
+
+
 def test_limits_bound_every_design(study: Path, heart: Heart) -> None:
     body = heart("plan", study, "--json", "--max-hours", "5", "--max-usd", "50").json
 

@@ -175,6 +175,9 @@ class Plan:
     Attributes:
         by: Whose votes it is about.
         gap: As in `Question`; power and half_width likewise, one of them None.
+        against_people: What the study would tell of a model and the people who write, as many as
+            wrote in the pilot; None where nobody writes, or it is not known how they differ.
+        has_writers: Whether people write.
         designs: The cheapest first where they tell enough (`is_reached`), else what tells most.
         curves: The study's own dialogues and one vote a pair, by people and pairs of an item.
         anchored: By share of people; empty where people and judges do not both judge six systems
@@ -192,6 +195,8 @@ class Plan:
     level: float
     basis: Basis
     planned: Planned
+    against_people: Outlook | None
+    has_writers: bool
     is_reached: bool
     designs: tuple[Planned, ...]
     curves: tuple[Planned, ...]
@@ -280,6 +285,10 @@ def make_plan(draft: Draft, known: Known, question: Question) -> Plan:
     n_given = draft.n_judges
     asked = known.basis, draft.costs, question
     planned = price_design(draft.design, n_given, *asked, pairs_per_item=draft.pairs_per_item)
+    n_writers = known.basis.n_writers
+    of_people = replace(draft.design, n_writers=n_writers)
+    against = look_ahead(known.basis.components, of_people, gap=question.gap)
+    has_writers = draft.design.n_systems > draft.n_models
     is_reached, designs = find_designs(draft.design, n_given, *asked)
     anchored = _anchor(draft, known) if draft.is_by_both and draft.n_models >= MIN_SYSTEMS else ()
     return Plan(
@@ -293,6 +302,8 @@ def make_plan(draft: Draft, known: Known, question: Question) -> Plan:
         level=LEVEL,
         basis=known.basis,
         planned=planned,
+        against_people=against if has_writers and n_writers else None,
+        has_writers=has_writers,
         is_reached=is_reached,
         designs=designs,
         curves=tuple(

@@ -39,10 +39,16 @@ def test_writers_count_where_one_of_the_two_is_people() -> None:
     assert found.writer == pytest.approx(0.01 / 12)
 
 
+def test_writers_make_a_difference_less_sure_the_fewer_they_are() -> None:
+    seen = [look_ahead(PARTS, replace(MANY, n_writers=n), gap=0.1).power for n in (0, 30, 12, 5)]
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] < seen[0] - 0.2
+
+
 def test_one_vote_a_pair_on_more_pairs_beats_five() -> None:
     """Issue 28: 300 x 10 x 1 has an SD of 12.9 Elo where 300 x 2 x 5 has 15.5."""
     # Item SD .7 and rater SD .2 in log odds, as shares; 30 raters, SD of a system around the mean.
-    parts = Components(item=0.0213, rater=0.00157, rest=0.2043)
+    parts = Components(item=0.0208, rater=0.0017, rest=0.205)
     spread = math.sqrt(7 / 16)
     once, five = (
         parts.elo(math.sqrt(difference_parts(parts, design).total)) * spread

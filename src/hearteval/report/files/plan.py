@@ -67,7 +67,23 @@ def _width_words(plan: Plan) -> str:
     )
     if one.assurance is not None:
         said += f" Over all that the pilot leaves open it would be seen in {_seen(one.assurance)}."
-    return said
+    return f"{said}{_writers_words(plan)}"
+
+
+def _writers_words(plan: Plan) -> str:
+    """Say how a difference between a model and people who write is another one."""
+    if plan.against_people is not None:
+        return (
+            " Between a model and people who write,"
+            f" {plural(plan.basis.n_writers, 'person', 'people')} as in the pilot, it would be seen"
+            f" in {_seen(plan.against_people.power)}."
+        )
+    if plan.has_writers:
+        return (
+            " Between a model and people who write it would be seen less often: how they differ is"
+            " not known without a pilot."
+        )
+    return ""
 
 
 def _advice(plan: Plan) -> str:

@@ -203,6 +203,9 @@ def look_ahead(
         beyond = of_raters * _scaled_chi2(design.n_raters - 1) - of_cells
         estimated = of_items * _scaled_chi2(df)[:, None] + np.maximum(0.0, beyond)
         df = min(df, design.n_raters - 1)
+    if design.n_writers:
+        estimated = estimated + parts.writer
+        df = min(df, max(1, design.n_writers - 1))
     reach = float(stdtrit(df, (1 + level) / 2)) * np.sqrt(estimated)
     se = math.sqrt(parts.total)
     theta = gap / EVEN_SLOPE if s == 2 else float(logit(0.5 + gap))
