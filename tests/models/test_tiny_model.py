@@ -67,7 +67,7 @@ def test_llama_cpp_splits_text_as_the_recipe_did(merges: list[tuple[str, str]]) 
     tokenizer = Tokenizer(merges)
     texts = [*own_texts()[::40], "It's 3 a.m.\n\n  I'm not_ok…  ", '{"H": "x", "E":2}']
     with run_local_model(TINY_MODEL, ONE_THREAD) as server:
-        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=10)
+        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=60)
         for text in texts:
             connection.request("POST", "/tokenize", json.dumps({"content": text}))
             assert json.loads(connection.getresponse().read())["tokens"] == tokenizer.encode(text)

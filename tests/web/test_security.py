@@ -560,7 +560,8 @@ FORMS = st.dictionaries(
 
 @seed(13)
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(form=FORMS, who=st.integers(0, 3), which=st.integers(0, 1000))
 def test_no_form_makes_an_error_of_ours(

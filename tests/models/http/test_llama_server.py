@@ -57,7 +57,7 @@ def server() -> Iterator[LocalServer]:
 
 
 def post(server: LocalServer, **body: Any) -> tuple[int, str]:
-    connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=30)
+    connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=60)
     try:
         connection.request("POST", "/v1/chat/completions", json.dumps(body))
         response = connection.getresponse()
@@ -165,7 +165,7 @@ def test_a_prompt_longer_than_the_context_is_refused(server: LocalServer) -> Non
 def test_each_parallel_request_has_the_whole_context() -> None:
     settings = LocalSettings(n_threads=1, context=1024, n_parallel=3)
     with run_local_model(TINY_MODEL, settings) as server:
-        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=10)
+        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=60)
         connection.request("GET", "/props")
         props = json.loads(connection.getresponse().read())
         connection.close()
@@ -174,7 +174,7 @@ def test_each_parallel_request_has_the_whole_context() -> None:
 
 
 def test_settings_nobody_asked_for_do_not_shape_replies(server: LocalServer) -> None:
-    connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=10)
+    connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=60)
     connection.request("GET", "/props")
     sampling = json.loads(connection.getresponse().read())["default_generation_settings"]["params"]
     connection.close()

@@ -108,7 +108,7 @@ def test_llama_cpp_finds_no_token_of_a_template_in_what_is_sent(tmp_path: Path) 
     path = tmp_path / "families.gguf"
     write_model_of_all_families(path)
     with run_local_model(path, ONE_THREAD) as server:
-        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=30)
+        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=60)
 
         def tokenize(text: str) -> set[int]:
             body = json.dumps({"content": text, "parse_special": True})
