@@ -1,8 +1,9 @@
 """Count what the next reader has to read, and fail above `budgets.toml`: `make count`.
 
 Lines and files of the package, records of every kind (a NamedTuple is one), files directly in a
-folder, circles of imports (those inside functions or for types count too), lines of the tests, and
-the modules that `study.results` reaches by imports. Whoever raises a budget says why in the commit.
+folder, circles of imports (those inside functions or for types count too), lines of the tests,
+files of tests whose name another has (pytest refuses them), and the modules that `study.results`
+reaches by imports. Whoever raises a budget says why in the commit.
 """
 
 import ast
@@ -29,6 +30,8 @@ def main() -> int:
     lines = {path: text.count("\n") for path, text in texts.items()}
     graph = grimp.build_graph("hearteval", cache_dir=None)
     circles = find_circles(graph)
+    tests = listed("tests/*.py")
+    twice = [name for name, n in Counter(path.name for path in tests).items() if n > 1]
     folders = Counter(path.parent for path in texts)
     if "--quiet" not in sys.argv:
         for folder, n in sorted(folders.items()):
@@ -36,15 +39,17 @@ def main() -> int:
             print(f"{n:4} files {total:7,} lines  {folder.relative_to(PACKAGE.parent)}")
         for circle in circles:
             print("circle:", ", ".join(circle))
+        print("".join(f"two files of tests: {name}\n" for name in twice), end="")
     found = {
         "source_lines": sum(lines.values()),
         "source_files": len(texts),
         "records": len(records([ast.parse(text) for text in texts.values()])),
         "files_in_a_folder": max(folders.values()),
         "circles": len(circles),
+        "same_names_of_tests": len(twice),
         "files_reached_by_analyze": len(graph.find_upstream_modules(ANALYZE)),
         "command_line_lines": sum(n for p, n in lines.items() if PACKAGE / "cli" in p.parents),
-        "test_lines": sum(p.read_text("utf-8").count("\n") for p in listed("tests/*.py")),
+        "test_lines": sum(p.read_text("utf-8").count("\n") for p in tests),
     }
     budgets = tomllib.loads((ROOT / "budgets.toml").read_text("utf-8"))
     if found.keys() != budgets.keys():

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-START_SECONDS = 60
+START_SECONDS = 300
 USER = "heart"
 SETTINGS = (
     "-c listen_addresses=127.0.0.1 -c fsync=off -c full_page_writes=off "

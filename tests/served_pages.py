@@ -16,8 +16,8 @@ from urllib.parse import urlencode, urlsplit
 
 from people_site import people_world
 
-START_SECONDS = 60
-ANSWER_SECONDS = 60
+START_SECONDS = 300
+ANSWER_SECONDS = 300
 MANY = 40
 STUDY = """
 [study]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from postgres_server import running_server
-from served_pages import Answer, Person, Prepared, Served, prepare, serving
+from served_pages import START_SECONDS, Answer, Person, Prepared, Served, prepare, serving
 from test_bad_disks import resize, small_disk  # noqa: F401 - a fixture
 
 from hearteval.store.sql import SqlStore
@@ -122,7 +122,7 @@ def test_a_study_on_a_read_only_disk_is_not_served_and_one_line_says_why(
     prepared = prepare(small_disk / "study")
     resize(small_disk, "ro")
     heart = [sys.executable, "-m", "hearteval", "serve", str(prepared.file), "--port", "0"]
-    done = subprocess.run(heart, capture_output=True, check=False, text=True, timeout=60)
+    done = subprocess.run(heart, capture_output=True, check=False, text=True, timeout=START_SECONDS)
     resize(small_disk, "rw,size=100m")
     assert done.returncode in (1, 2)
     assert "cannot be written" in done.stderr or "writable" in done.stderr

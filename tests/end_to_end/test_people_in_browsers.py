@@ -53,11 +53,11 @@ def heart_serve(study: Path) -> Iterator[str]:
         assert server.stdout is not None
         try:
             line = server.stdout.readline()
-            assert line, server.communicate(timeout=60)
+            assert line, server.communicate(timeout=300)
             yield json.loads(line)["researcher"]
         finally:
             server.send_signal(signal.SIGINT)
-            server.communicate(timeout=60)
+            server.communicate(timeout=300)
 
 
 def come(browser: Browser, link: str) -> Page:
