@@ -106,6 +106,9 @@ COMMANDS = {
     "compare": ("compare", "study.toml"),
     "plan": ("plan", "study.toml"),
     "gate": ("gate", "study.toml", "--baseline", "generic", "--candidate", "original"),
+    "release": ("release", "study.toml", "released"),
+    "verify": ("verify", "."),  # no release, which it says
+    "paper": ("paper",),
     "check": ("check", "table.csv"),
     "store settle": ("store", "settle", "study.toml", "0"),
     "store copy": ("store", "copy", "tiny.db", "copy.db"),
