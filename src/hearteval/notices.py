@@ -22,6 +22,8 @@ class Kind(StrEnum):
     """Of a judge that judges itself under another name."""
     NO_RESULT = "no-result"
     JUDGE_FAULT = "judge-fault"
+    DRIFTED = "drifted"
+    """Of a judge that judges otherwise than when the board that is continued was made."""
     MISFIT = "misfit"
     LEADER_LOSES = "leader-loses"
     KINDS_DIFFER = "people-differ"
@@ -49,6 +51,8 @@ class Kind(StrEnum):
     MODEL_ENDS = "model-ends"
     LOOK_ALIKES = "look-alikes"
     NOT_AUDITED = "not-audited"
+    NOT_ASKED_AGAIN = "not-asked-again"
+    """Of a judge of a continued board, about pairs that it has judged."""
     GIVEN_RATERS = "given-raters"
     OTHER_INTERVAL = "other-interval"
     TWO_KINDS = "people-and-judges"
@@ -105,6 +109,11 @@ ADVICE: Mapping[Kind, str] = {
         "Name another judge. Where there are several, compare the ranking with and without it"
         ' (report, "Judges").'
     ),
+    Kind.DRIFTED: (
+        "Compare new rows with each other only, or have people judge some pairs of both and anchor"
+        " the board (`docs/how-to/join-a-board.md`)."
+    ),
+    Kind.NOT_ASKED_AGAIN: "`heart judges drift STUDY.toml` asks about a few of them.",
     Kind.OWN_FAMILY: ("Add judges of other families and leave `judging.exclude_own_family` on."),
     Kind.JUDGE_ORDER: (
         "Keep both orders on. Add judges, and give little weight to small differences."

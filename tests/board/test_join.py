@@ -9,8 +9,13 @@ from typing import Any
 
 import pytest
 from heart_command import Heart, run_heart
+from made_corpus import OPEN_TURN, write_corpus
 from paying_server import PayingServer, paying_server
 from study_files import FREE, presets, served, study_text
+
+from hearteval.domain import Completion, Item
+from hearteval.study import Quiet
+from hearteval.study.session import open_stored
 
 N_ITEMS = 4
 POOL = ("one", "two", "three", "four", "original", "generic")
@@ -23,7 +28,7 @@ def server() -> Iterator[PayingServer]:
     with paying_server() as serving:
         numbers = count()
         serving.reply_of = lambda told: f"I hear you. What hurts most? {next(numbers)}"
-        serving.winner_of = lambda prompt: "AB"[sum(map(ord, prompt)) % 2]
+        serving.winner_of = lambda prompt: "AB"[len(prompt) % 2]
         yield serving
 
 
@@ -94,6 +99,18 @@ def test_three_strangers_and_a_board(
     assert heart("run", study, "--yes").code == 0
     assert heart("judge", study, "--yes").code == 0
     assert not server.calls
+    # Do the judges still judge as they did? This one answers by what it is shown, so it does.
+    assert "Nobody has asked j again" in " ".join(done.json["warnings"])
+    done = heart("judges", "drift", study, "--pairs", "7", "--yes", "--json")
+    (drift,) = done.json["judges"]
+    assert (done.json["n_pairs"], drift["now"]["n_pairs"]) == (7, 7)
+    assert server.calls == {"judge-1": 7}
+    again = heart("judges", "drift", study, "--pairs", "7", "--yes", "--json")
+    assert again.json["judges"] == done.json["judges"]
+    assert server.calls == {"judge-1": 7}
+    found = heart("analyze", study, "--json").json["board"]
+    assert [one["system"] for one in found["rows"] if one["is_new"]] == [NEWCOMER]
+    assert {one["n_judgments"] for one in found["rows"] if one["is_new"]} == {2 * n_pairs}
     # B releases the grown board: old rows stand first, byte for byte.
     grown = tmp_path / "grown"
     done = heart("release", study, grown, "--add", board, "--json")
@@ -114,3 +131,129 @@ def test_three_strangers_and_a_board(
     done = heart("verify", alone, "--json")
     assert done.code == 1
     assert f"judgment {row['id']}" in {one["where"] for one in done.json["faults"]}
+
+
+def test_a_judge_that_judges_otherwise_now_is_named(
+    heart: Heart, board: Path, server: PayingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = join(heart, board, tmp_path / "b", server.url)
+    monkeypatch.setattr(server, "winner_of", lambda prompt: "BA"[len(prompt) % 2])
+    assert heart("run", study, "--yes").code == 0
+    done = heart("judges", "drift", study, "--pairs", "10", "--yes")
+    assert "j changes 10 of 10 old verdicts (100 %" in done.out
+    assert "new rows are not on one scale" in done.out
+    warnings = heart("analyze", study, "--json").json["warnings"]
+    assert any("not on one scale" in one for one in warnings)
+
+
+def test_a_judge_that_is_gone_is_said_to_be(heart: Heart, board: Path, tmp_path: Path) -> None:
+    with paying_server() as other:
+        study = join(heart, board, tmp_path / "b", other.url)
+        assert heart("complete", study, "--yes").code == 0
+    done = heart("judge", study, "--yes")
+    assert done.code == 1
+    assert "a judge of the released board does not answer" in done.err
+
+
+def edited(study: Path, old: str, new: str) -> Path:
+    text = study.read_text(encoding="utf-8")
+    assert old in text
+    study.write_text(text.replace(old, new), encoding="utf-8")
+    return study
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("m-one", "m-uno", "system 'one' belongs to the released board"),
+        ('"m-one"', '"m-one"\nmax_tokens = 9', "system 'one' belongs to the released board"),
+        ("judge-1", "judge-2", "j judged the released board, and no judge of the study file"),
+        ('design = "newcomers"', 'design = "full"', 'needs judging.design = "newcomers"'),
+        ('"original", "generic"]', '"original", "gone"]', "has 'gone', and the study file has no"),
+        ("opponents = 6", "opponents = 6\ncomparisons = 9", "follows from judging.opponents"),
+        ("[pool]", "[pools]", "pools"),
+    ],
+)
+def test_what_is_frozen_stays_as_it_is(
+    heart: Heart, board: Path, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    done = heart("init", tmp_path / "b", "--from", board, "--json")
+    old = f"openai-compatible/{old[1:]}" if old.startswith('"m-') else old
+    new = f"openai-compatible/{new[1:]}" if new.startswith('"m-') else new
+    study = edited(Path(done.json["path"]), old, new)
+    done = heart("run", study, "--yes")
+    assert done.code != 0
+    assert words in done.err
+
+
+def test_a_board_is_continued_alone_and_in_a_new_folder(
+    heart: Heart, board: Path, tmp_path: Path
+) -> None:
+    done = heart("init", tmp_path / "b", "--from", board, "--model", "mine")
+    assert done.code == 2
+    assert "give DIR alone" in done.err
+    assert heart("init", tmp_path / "b", "--from", tmp_path).code == 2
+    assert not (tmp_path / "b").exists()
+    assert heart("init", tmp_path / "b", "--from", board).code == 0
+    assert "is already there" in heart("init", tmp_path / "b", "--from", board).err
+    edited(board / "records" / "system.jsonl", '"one"', '"uno"')
+    done = heart("init", tmp_path / "c", "--from", board)
+    edited(board / "records" / "system.jsonl", '"uno"', '"one"')
+    assert "is not as it was released" in done.err
+    assert not (tmp_path / "c").exists()
+
+
+OF_CORPUS = """
+[study]
+name = "corpus"
+seed = 3
+[[items]]
+source = "esconv"
+from = "corpus"
+regular = 6
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[judging]
+judges = ["cue"]
+stress_items = 2
+repeat_pairs = 0
+"""
+
+
+def test_dialogues_that_are_not_passed_on_are_put_back_from_their_corpus(
+    heart: Heart, tmp_path: Path
+) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    study = tmp_path / "corpus.toml"
+    study.write_text(OF_CORPUS, encoding="utf-8")
+    assert heart("run", study).code == 0
+    board = tmp_path / "board"
+    assert heart("release", study, board).code == 0
+    done = heart("init", tmp_path / "b", "--from", board)
+    assert done.code == 2
+    assert "the texts of 6 dialogues are not in this release" in done.err.replace("\xa0", " ")
+    assert not (tmp_path / "b").exists()
+    write_corpus(board / "esconv", n_per_file=2)  # another one, which lacks most of them
+    assert heart("init", tmp_path / "b", "--from", board).code == 2
+    shutil.copytree(corpus, board / "esconv", dirs_exist_ok=True)
+    done = heart("init", tmp_path / "b", "--from", board, "--json")
+    assert done.code == 0, done.err
+    joined = Path(done.json["path"])
+    with joined.open("a", encoding="utf-8") as file:
+        file.write('[[system]]\npreset = "advice"\n')
+    assert heart("run", joined).code == 0
+    rows = heart("analyze", joined, "--json").json["board"]["rows"]
+    assert [one["system"] for one in rows if one["is_new"]] == ["advice"]
+    with open_stored(joined, Quiet()) as (session, stored):
+        items = list(session.store.iter(Item, stored))
+        replies = list(session.store.iter(Completion, stored))
+    assert all(OPEN_TURN in item.context[-1].text for item in items)
+    assert not any(one.is_withdrawn for one in replies)
+    grown = tmp_path / "grown"
+    done = heart("release", joined, grown, "--add", board)
+    assert done.code == 0, done.err
+    assert heart("verify", grown).code == 0
+    whole = b"".join(one.read_bytes() for one in grown.rglob("*") if one.is_file())
+    assert OPEN_TURN.encode() not in whole

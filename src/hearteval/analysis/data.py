@@ -217,6 +217,21 @@ class ScreenedText(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContinuedBoard:
+    """A released board that a study continues."""
+
+    release: str
+    """Its id."""
+    pool: frozenset[str]
+    """Ids of its systems."""
+    measured: Mapping[str, tuple[int, str, str]]
+    """By system: its verdicts, and the days of the first and the last. Those of the board among
+    themselves, those of others all."""
+    again: Sequence[JudgmentRow]
+    """What judges were asked again of it, for this study."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudyData:
     """What one version of a study holds, or what a study's audit of its judges holds."""
 
@@ -278,6 +293,8 @@ class StudyData:
     """What ``heart judges halo`` has stored: its raters, assignments, attempts and judgments; None
     where it was not run."""
 
+    board: ContinuedBoard | None = None
+    """The released board that the study continues; None where it began with nothing."""
     calibration: "StudyData | None" = None
     """What ``heart judges calibrate`` has stored: its raters, completions and ratings; None where
     it was not run."""

@@ -182,6 +182,8 @@ class Pool(Section):
 
     release: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """Its id."""
+    version: Annotated[int, Field(ge=1)]
+    """Of the study, when it was released."""
     systems: Annotated[list[str], Field(min_length=1)]
     """Those of it, by name."""
 

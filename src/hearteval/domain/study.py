@@ -63,6 +63,11 @@ class Study:
         return frozenset(self.design.get("pool", {}).get("system_ids", ()))
 
     @property
+    def pool_version(self) -> int:
+        """The version of the study that was released as that board; 0 where there is none."""
+        return int(self.design.get("pool", {}).get("version", 0))
+
+    @property
     def display(self) -> Display:
         """In which form raters see replies."""
         return read_display(self.design.get("display"))

@@ -11,6 +11,7 @@ from hearteval.sections.ablations import Ablations
 from hearteval.sections.agreement import Agreement
 from hearteval.sections.anchored import Anchored
 from hearteval.sections.axes import Axes
+from hearteval.sections.board import Continued
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.explained import Explained
 from hearteval.sections.factors import Factors
@@ -28,6 +29,7 @@ SECTIONS: tuple[type[Section[Any]], ...] = (
     Agreement,
     Anchored,
     Judges,
+    Continued,
     Ratings,
     Axes,
     Factors,

@@ -215,8 +215,8 @@ def frozen_systems(settings: StudySettings) -> frozenset[str]:
 def _pool(settings: StudySettings) -> dict[str, Any]:
     if settings.pool is None:
         return {}
-    ids = sorted(frozen_systems(settings))
-    return {"pool": {"release": settings.pool.release, "system_ids": ids}}
+    pool = settings.pool.model_dump(exclude={"systems"})
+    return {"pool": {**pool, "system_ids": sorted(frozen_systems(settings))}}
 
 
 def _display(settings: StudySettings) -> dict[str, str]:

@@ -16,6 +16,7 @@ import sqlalchemy
 
 from hearteval.analysis.calls import CallSum, Spending, sum_spending
 from hearteval.analysis.data import (
+    ContinuedBoard,
     JudgmentRow,
     LabelRow,
     Provenance,
@@ -47,6 +48,7 @@ from hearteval.domain import (
 )
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
+from hearteval.judgments.drift import drift_study_id
 from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
@@ -137,6 +139,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         judgments=judgments,
         audit=stored_audit(session, study),
         halo=stored_halo(session, study),
+        board=stored_board(session, study, judgments),
         calibration=stored_calibration(session, study),
         labels=labels,
         reasons=_reasons(session, labels),
@@ -268,6 +271,32 @@ def stored_calibration(session: Session, study: Study) -> StudyData | None:
         completions=examples.completions,
         ratings=list(store.iter(Rating, calibration)),
         keys=examples.keys,
+    )
+
+
+def stored_board(
+    session: Session, study: Study, judgments: Sequence[JudgmentRow]
+) -> ContinuedBoard | None:
+    """Read which verdicts of a continued board came when, and what judges were asked again."""
+    if not study.pool:
+        return None
+    store = session.store
+    days = {
+        one.assignment_id: one.created_at.date().isoformat() for one in store.iter(Judgment, study)
+    }
+    came: defaultdict[str, list[str]] = defaultdict(list)
+    for row in judgments:
+        is_old = row.is_among(study.pool)
+        for system_id in (row.first_system_id, row.second_system_id):
+            if is_old or system_id not in study.pool:
+                came[system_id].append(days[row.assignment_id])
+    drift = store.latest_study(drift_study_id(study))
+    again = read_judgments(session, drift) if drift else []
+    return ContinuedBoard(
+        release=study.design["pool"]["release"],
+        pool=study.pool,
+        measured={id_: (len(own), min(own), max(own)) for id_, own in came.items()},
+        again=[row for row in again if row.repeat == study.pool_version],
     )
 
 

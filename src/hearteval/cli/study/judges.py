@@ -90,6 +90,35 @@ def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
     end_with((), settings, stopped=counts["judgments"]["stopped"])
 
 
+@command.command("drift")
+@study_argument
+@count_option("--pairs", "n_pairs", default=50, words="Old pairs to ask each judge about again.")
+@yes_option
+@json_option
+def drift(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
+    """Do the judges of a board that you continue still judge as they did?
+
+    Each is asked again about old pairs, as it was asked then; no ranking reads what it says here.
+    Run again, it asks what is missing; with more pairs it keeps what was asked.
+    """
+    from hearteval.config import load_study
+    from hearteval.report.text import wrapped
+    from hearteval.sections.board import drift_words
+    from hearteval.study.judges.drift import check_drift
+    from hearteval.study.pipeline import LEVEL
+
+    settings = load_study(study_file)
+    with working_on(settings, "judges-drift", yes=yes) as (session, study):
+        counts, found = check_drift(session, study, n_pairs=n_pairs)
+    if as_json:
+        body = {"study": study.name, "version": study.version, **counts, "level": LEVEL}
+        emit_json("judges_drift", {**body, "judges": [asdict(one) for one in found.judges]})
+    else:
+        for one in found.judges:
+            say(wrapped(drift_words(one)))
+    end_with((), settings, stopped=counts["judgments"]["stopped"])
+
+
 @command.command("calibrate")
 @study_argument
 @yes_option

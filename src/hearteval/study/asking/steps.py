@@ -19,6 +19,7 @@ from hearteval.domain import (
     System,
     record_id,
 )
+from hearteval.domain.reasons import WRONG_ADDRESS
 from hearteval.errors import ModelCallError
 from hearteval.judgments.plan.run import (
     PlanCounts,
@@ -168,6 +169,12 @@ def _ask_judges(
     n_missing = sum(total.missing.values())
     counts = {**asdict(total), "n_missing": n_missing}
     session.tell.note(f"{word}: {_count_words(counts)}; with the stress set and repeats")
+    if study.pool and WRONG_ADDRESS & {reason for reason, n in asked.missing.items() if n}:
+        session.tell.warn(
+            "a judge of the released board does not answer, so new systems cannot be put on its"
+            " scale; where it is gone for good, people who compare some pairs can anchor the board:"
+            " docs/how-to/join-a-board.md"
+        )
     if n_missing:
         raters = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
         causes = missing_by_judge(session.store, study, task, judge_models(session.settings))

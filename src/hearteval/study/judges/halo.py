@@ -66,7 +66,7 @@ def measure_judges(
     before = store.latest_study(halo_study_id(study))
     earlier = list(store.iter(Assignment, before)) if before else []
     chosen = choose_assignments(
-        _judged(session, study, set(raters)),
+        judged_pairs(session, study, set(raters)),
         {(one.pair_id, one.first_completion_id) for one in earlier},
         n=n_pairs,
         seed=study.seed,
@@ -132,7 +132,7 @@ def _raters(session: Session) -> tuple[Rater, ...]:
     return study_raters(session.settings)
 
 
-def _judged(session: Session, study: Study, rater_ids: set[str]) -> list[Assignment]:
+def judged_pairs(session: Session, study: Study, rater_ids: set[str]) -> list[Assignment]:
     """Return the ranked pairs that these judges have judged, first times only."""
     store = session.store
     open_ones = {one.id for one in store.unjudged(study)}

@@ -142,7 +142,8 @@ def _said(release: Path, folder: Path, manifest: Manifest, ranked: Sequence[str]
     if judging.get("protocol") != "rating":
         judging.pop("comparisons", None)
         judging |= {"design": "newcomers", "opponents": judging.get("opponents", OPPONENTS)}
-    return said | {"pool": {"release": manifest.id, "systems": list(ranked)}}
+    pool = {"release": manifest.id, "version": manifest.study_version, "systems": list(ranked)}
+    return said | {"pool": pool}
 
 
 def _copy_files(release: Path, folder: Path) -> None:

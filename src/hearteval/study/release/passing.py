@@ -23,6 +23,7 @@ from hearteval.domain import (
     System,
 )
 from hearteval.judgments.calibration import calibration_study_id
+from hearteval.judgments.drift import drift_study_id
 from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.store.base import Store
@@ -30,7 +31,12 @@ from hearteval.store.records import Record
 from hearteval.store.rows import TABLES
 from hearteval.study.records.permitted import Permitted, may_be_passed_on, repeats
 
-BESIDE: tuple[Callable[[Study], str], ...] = (audit_study_id, halo_study_id, calibration_study_id)
+BESIDE: tuple[Callable[[Study], str], ...] = (
+    audit_study_id,
+    halo_study_id,
+    calibration_study_id,
+    drift_study_id,
+)
 """Studies of a study's judges, which its results rest on too."""
 
 
