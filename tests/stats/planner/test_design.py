@@ -107,6 +107,11 @@ def test_judges_are_given_and_people_are_drawn() -> None:
     assert people.half_width_elo == pytest.approx(people.half_width * 4 * ELO_PER_THETA)
 
 
+def test_a_gap_of_one_half_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"under \.5"):
+        look_ahead(PARTS, TWO, gap=0.5)
+
+
 @pytest.mark.parametrize(
     "change",
     [{"n_systems": 1}, {"n_items": 1}, {"n_votes": 0}, {"n_pairs": 2}, {"n_raters": 2}],

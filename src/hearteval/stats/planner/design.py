@@ -187,37 +187,46 @@ def look_ahead(
 
     People are sampled: the variance is estimated as item + max(0, rater - cell) over clusters and t
     has the degrees of the fewer, both of which cost power where raters are few. Judges are given:
-    over items alone.
+    over items alone. Power is reckoned in log odds, in which votes on the two systems tell less the
+    further these are apart; half-widths are those between equals.
+
+    Raises:
+        ValueError: A gap of one half or more.
     """
-    s, total = design.n_systems, design.total
-    parts = difference_parts(components, design)
-    each_vote = (s - 1) / total
-    of_items = parts.item + parts.rest
-    df = design.n_items - 1
-    estimated = of_items * _scaled_chi2(df)[:, None]
-    if design.n_raters:
-        as_if_alone = 2 * components.rater * each_vote
-        of_items += as_if_alone
-        of_raters = parts.rater + parts.rest + 2 * components.item * each_vote
-        of_cells = (2 * components.item + 2 * components.rater + components.rest) * each_vote
-        beyond = of_raters * _scaled_chi2(design.n_raters - 1) - of_cells
-        estimated = of_items * _scaled_chi2(df)[:, None] + np.maximum(0.0, beyond)
-        df = min(df, design.n_raters - 1)
-    if design.n_writers:
-        estimated = estimated + parts.writer
-        df = min(df, max(1, design.n_writers - 1))
-    reach = float(stdtrit(df, (1 + level) / 2)) * np.sqrt(estimated)
-    se = math.sqrt(parts.total)
-    theta = gap / EVEN_SLOPE if s == 2 else float(logit(0.5 + gap))
-    away = theta * components.slope
+    if not 0 <= gap < 0.5:
+        raise ValueError(f"a gap is 0 or more and under .5, not {gap}")
+    half = float(_reach(components, design, level).mean())
+    # Of what a difference rests on, 2/S are votes on the two.
+    flat = 1 + 2 / design.n_systems * (EVEN_SLOPE / (0.25 - gap**2) - 1)
+    apart = replace(components, rest=components.rest * flat)
+    reach, away = _reach(apart, design, level), components.slope * float(logit(0.5 + gap))
+    se = math.sqrt(difference_parts(apart, design).total)
     power = ndtr((away - reach) / se) + ndtr((-away - reach) / se)
-    half = float(reach.mean())
     return Outlook(
-        se=components.points(se),
+        se=difference_se(components, design),
         half_width=components.points(half),
         half_width_elo=components.elo(half),
         power=float(power.mean()),
     )
+
+
+def _reach(components: Components, design: Design, level: float) -> FloatArray:
+    """Return half-widths as they will be estimated, equally likely ones, in units of scores."""
+    parts = difference_parts(components, design)
+    each_vote = (design.n_systems - 1) / design.total
+    of_items, df = parts.item + parts.rest, design.n_items - 1
+    beyond: FloatArray | float = 0.0
+    if design.n_raters:
+        of_items += 2 * components.rater * each_vote
+        of_raters = parts.rater + parts.rest + 2 * components.item * each_vote
+        of_cells = (2 * components.item + 2 * components.rater + components.rest) * each_vote
+        spread = of_raters * _scaled_chi2(design.n_raters - 1) - of_cells
+        beyond, df = np.maximum(0.0, spread), min(df, design.n_raters - 1)
+    if design.n_writers:
+        df = min(df, max(1, design.n_writers - 1))
+    of_each = of_items * _scaled_chi2(design.n_items - 1)[:, None]
+    variance = of_each + beyond + parts.writer
+    return np.asarray(float(stdtrit(df, (1 + level) / 2)) * np.sqrt(variance))
 
 
 @lru_cache(maxsize=256)
