@@ -5,14 +5,16 @@ DEMO ?= demo
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-for-tests
+DOCS_STAMP := $(VENV)/.installed-for-docs
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
 PYTEST := $(BIN)/python -m pytest
 QUICK := -m "not server and not postgres and not engine and not live and not browser"
 DRAWN := --hypothesis-profile=soak
 LOWEST := .venv-lowest
+SITE := sphinx --fail-on-warning --keep-going --fresh-env -q -c docs -d build/doctrees . build/docs
 
 .PHONY: help install install-tests demo test soak quick lowest package lint format check count
-.PHONY: pictures clean
+.PHONY: docs pictures clean
 
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
@@ -24,6 +26,7 @@ help:
 	@echo "make check  lint and test                 make count  what there is to read, by folder"
 	@echo "make lowest   make quick with the oldest versions that pyproject.toml allows"
 	@echo "make package  sdist and wheel into dist/, and make quick in the unpacked sdist"
+	@echo "make docs   the documentation as a site in build/docs; a broken link fails"
 	@echo "Another Python: make test PYTHON=python3.13 VENV=.venv-3.13"
 
 install: $(STAMP)
@@ -51,6 +54,17 @@ $(TEST_STAMP): $(STAMP)
 	$(call bring,.[test])
 	@touch $@
 
+$(DOCS_STAMP): $(STAMP)
+	$(call bring,.[docs])
+	@touch $@
+
+# The first page is the README, which a server of files looks for under another name.
+docs: $(DOCS_STAMP)
+	@rm -rf build/docs
+	$(BIN)/python -m $(SITE)
+	@cp build/docs/README.html build/docs/index.html
+	@echo "site  build/docs/index.html"
+
 demo: install
 	@test -f $(DEMO)/$(notdir $(DEMO)).toml || $(BIN)/heart init $(DEMO) >/dev/null
 	@$(BIN)/heart run $(DEMO)/$(notdir $(DEMO)).toml
@@ -70,8 +84,9 @@ quick: install-tests
 # Lower bounds that nothing installs are claims: a test in this environment compares them.
 lowest: install
 	$(UV) venv --clear --python $(BIN)/python $(LOWEST)
-	$(UV) pip install --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
+	$(UV) pip install --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[docs,test]'
 	$(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(QUICK)
+	$(LOWEST)/bin/python -m $(SITE)
 
 # The wheel made from the sdist is the one made from the tree, and the sdist's own tests pass.
 package: install

@@ -6,6 +6,7 @@ import importlib
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -103,14 +104,36 @@ def test_records_are_documented_and_name_no_field_they_lack() -> None:
         assert set(named) <= fields | {*vars(cls).get("__annotations__", {})}, cls
 
 
+def anchors(page: Path) -> set[str]:
+    """Return what a link may name in a page: its headings, as a code host writes them, and ids."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"\]\([^)]*\)", "]", text), flags=re.MULTILINE)
+    slugs = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
+    return {*slugs, *re.findall(r'<a id="([\w-]+)"', text)}
+
+
 def test_links_between_documents_lead_somewhere() -> None:
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    pages = [ROOT / "README.md", ROOT / "benchmarks/RESULTS.md", *(ROOT / "docs").rglob("*.md")]
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        for link, picture in re.findall(r"\]\(([^)#]+)[)#]|src(?:set)?=\"([^\"]+)\"", text):
-            target = link or picture
+        for link, picture in re.findall(r"\]\(([^)\s]+)\)|src(?:set)?=\"([^\"]+)\"", text):
+            target, _, anchor = (link or picture).partition("#")
             if not target.startswith("https://"):
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+                other = page.parent / target if target else page
+                assert other.exists(), f"{page.name}: {target}"
+                assert not anchor or anchor in anchors(other), f"{page.name}: {target}#{anchor}"
+
+
+def test_the_site_lists_each_page_once_and_needs_no_network_to_draw_it() -> None:
+    """Decisions stand below their own page, by number."""
+    contents = runpy.run_path(str(ROOT / "docs" / "conf.py"))["find_contents"]()
+    pages = [ROOT / "benchmarks/RESULTS.md", *(ROOT / "docs").rglob("*.md")]
+    names = {page.relative_to(ROOT).with_suffix("").as_posix() for page in pages}
+    decisions = {name for name in names if re.match(r"docs/decisions/0\d{3}-", name)}
+    listed = [page for section in contents.values() for page in section]
+    assert list(contents) == ["Start here", "I want to", "Look up", "Why it is so"]
+    assert sorted(listed) == sorted(names - decisions - {"docs/package-page"})
+    assert [page for page in pages if "```mermaid" in page.read_text(encoding="utf-8")] == []
 
 
 def test_files_named_by_the_paper_map_exist() -> None:
