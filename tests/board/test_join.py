@@ -1,8 +1,10 @@
 """``heart init --from``: a stranger joins a board, pays for their own rows, and passes it on."""
 
+import csv
 import json
 import shutil
 from collections.abc import Iterator
+from io import StringIO
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -153,6 +155,35 @@ def test_a_judge_that_is_gone_is_said_to_be(heart: Heart, board: Path, tmp_path:
     done = heart("judge", study, "--yes")
     assert done.code == 1
     assert "a judge of the released board does not answer" in done.err
+
+
+def test_verdicts_of_the_same_judge_come_in_as_its_own(
+    heart: Heart, board: Path, server: PayingServer, tmp_path: Path
+) -> None:
+    """Whose id is the same was shown the same: nothing that another has paid is asked again."""
+    studies = []
+    for who in ("b", "c"):
+        done = heart("init", tmp_path / who, "--from", board, "--json")
+        study = edited(Path(done.json["path"]), LEFT_OUT, server.url)
+        studies.append(edited(study, "[judging]", f"{presets('advice')}[judging]"))
+    assert heart("run", studies[0], "--yes").code == 0
+    tables = tmp_path / "tables"
+    assert heart("export", studies[0], "--to", "csv", "--out", tables).code == 0
+    server.calls.clear()
+    path = tables / "judgments.csv"
+    done = heart("import", studies[1], path, "--kind", "judgments", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["n_added"], done.json["left_out"]) == (2 * N_ITEMS * len(POOL), {})
+    assert heart("run", studies[1], "--yes").code == 0
+    assert not server.calls
+    (judge_id,) = {row["rater_id"] for row in csv.DictReader(StringIO(path.read_text("utf-8")))}
+    other = edited(path, judge_id, "0" * 32)
+    shutil.rmtree(tmp_path / "c")
+    done = heart("init", tmp_path / "c", "--from", board, "--json")
+    study = edited(Path(done.json["path"]), "[judging]", f"{presets('advice')}[judging]")
+    done = heart("import", study, other, "--kind", "judgments")
+    assert done.code == 2
+    assert "nothing shows that this is the same" in done.err
 
 
 def edited(study: Path, old: str, new: str) -> Path:

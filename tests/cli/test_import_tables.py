@@ -82,14 +82,14 @@ def test_every_fault_is_listed_with_its_rows_and_nothing_is_stored(
     heart: Heart, ours: Path
 ) -> None:
     rows = replies(ours, "ours")
-    rows[1]["who"] = "nobody"
+    rows[1]["repeat"] = "-1"
     rows[2]["dialogue"] = ""
     rows[3]["repeat"] = "often"
     done = heart("import", ours, write(ours.parent / "replies.csv", rows), *REPLIES, "--json")
     assert done.code == 2
     faults = done.json["error"]["faults"]
     assert len(faults) == 3
-    for words in ("row 2 (line 3): no system is named 'nobody'", "row 3 (line 4): no item"):
+    for words in ("row 2 (line 3): repeat is '-1'", "row 3 (line 4): no item"):
         assert any(fault.startswith(words) for fault in faults), faults
     assert faults[2].startswith("row 4 (line 5): repeat is 'often'")
     assert not [c for c in stored(ours, Completion) if "hears you" in c.text]
@@ -102,10 +102,11 @@ def test_one_fault_of_many_rows_is_said_once(heart: Heart, answered: Path) -> No
 
 
 def test_thousands_of_different_faults_are_told_at_once(heart: Heart, ours: Path) -> None:
-    rows = [{"dialogue": n, "who": f"nobody-{n}", "reply": "Hm."} for n in range(3000)]
+    row = replies(ours, "ours")[0]
+    rows = [{**row, "repeat": f"{n} times"} for n in range(3000)]
     done = heart("import", ours, write(ours.parent / "replies.csv", rows), *REPLIES, "--json")
     assert len(done.json["error"]["faults"]) == 3000
-    assert "row 20 (line 21): no system" in done.err
+    assert "row 20 (line 21): repeat is '19 times'" in done.err
     assert "and 2,980 more" in done.err
 
 
@@ -152,6 +153,22 @@ def test_items_that_the_study_lacks_are_left_out_and_counted(heart: Heart, ours:
     done = heart("import", ours, write(ours.parent / "replies.csv", rows), *REPLIES, "--json")
     assert done.json["left_out"] == {"no such item in the study": 1}
     assert "1 of 5 rows are left out: no such item in the study" in done.err
+
+
+def test_systems_that_the_study_lacks_are_left_out_and_counted(
+    heart: Heart, answered: Path
+) -> None:
+    rows = votes(answered)
+    strange = [{**row, "second": name} for name in ("gone", "gone-2") for row in rows]
+    done = judgments(heart, answered, [*strange, *rows])
+    assert (done.code, done.json["n_added"]) == (0, 4)
+    assert done.json["left_out"] == {"no such system in the study": 8}
+    assert done.json["no_such_system"] == {"gone": 4, "gone-2": 4}
+    assert "8 of 12 rows are left out: no such system in the study (gone, gone-2)" in done.err
+    done = judgments(heart, answered, strange)
+    assert done.code == 2
+    assert "nothing in it is of this study" in done.err
+    assert "systems here are 'generic', 'ours'" in done.err
 
 
 def test_people_write_under_a_pseudonym_only(heart: Heart, ours: Path) -> None:

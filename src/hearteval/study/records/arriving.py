@@ -20,7 +20,7 @@ from hearteval.study.asking.steps import complete_without_models
 from hearteval.study.grow import gather, imported_systems, register, study_raters, study_systems
 from hearteval.study.records.completions import read_completions
 from hearteval.study.records.judgments import read_judgments, read_ratings
-from hearteval.study.records.known import NO_TEXT, Found, Known
+from hearteval.study.records.known import NO_SYSTEM, NO_TEXT, Found, Known
 from hearteval.study.records.labels import read_labels
 from hearteval.study.records.raters import read_raters
 from hearteval.study.session import Session, open_session, stored_plan, study_id, utc_now
@@ -131,7 +131,7 @@ def _read(session: Session, items: Sequence[Item], given: Import, *, now: dateti
         )
     if not found.n_new and not found.n_there and not found.unusable:
         why = "; ".join(f"{n:,} rows: {reason}" for reason, n in found.left_out.items())
-        hint = ""
+        hint = f"; systems here are {known.system_words()}" if found.strangers else ""
         if found.left_out[NO_TEXT]:
             hint = "; bring in the replies first (--kind completions)"
         raise SettingsError(f"{table.label}: nothing in it is of this study: {why}{hint}")
@@ -177,7 +177,8 @@ def _said(session: Session, given: Import, found: Found, *, is_dry: bool) -> dic
     """Return what was done as JSON says it; warn of what was left out."""
     table, tell = given.table, session.tell
     for reason, n in found.left_out.items():
-        tell.warn(f"{n:,} of {table.n_rows:,} rows are left out: {reason}")
+        who = f" ({first_few([*found.strangers], MAX_NAMED)})" if reason == NO_SYSTEM else ""
+        tell.warn(f"{n:,} of {table.n_rows:,} rows are left out: {reason}{who}")
     for reason, n in found.unusable.items():
         tell.warn(f"{n:,} replies cannot be used: {reason}")
     return {
@@ -191,6 +192,7 @@ def _said(session: Session, given: Import, found: Found, *, is_dry: bool) -> dic
         "n_new": found.n_new,
         "n_there": found.n_there,
         "left_out": dict(found.left_out),
+        "no_such_system": dict(found.strangers),
         "unusable": dict(found.unusable),
         "by": {what: dict(sorted(names.items())) for what, names in found.by.items()},
         "people": sorted(found.people),

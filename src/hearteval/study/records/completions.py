@@ -71,6 +71,9 @@ class _Reader:
         """Take one row, or leave it out; `ValueError` says why it cannot be taken."""
         item_cell, name, text, writer, group, repeat_cell, finish = self._rows[row]
         item, system = self._known.find_item(item_cell), self._known.find_system(name)
+        if system is None:
+            self._found.leave_out_stranger(name or "")
+            return
         if item is None:
             self._found.left_out[NO_ITEM] += 1
             return

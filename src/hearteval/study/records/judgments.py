@@ -96,6 +96,7 @@ class Reader(ABC):
         self._raters = Raters(known, table, self._found, self._faults)
         self._cells = {name: table.column(name) for name in (*CELLS, *OF_CALL)}
         self._items = table.column("item")
+        self._ids = table.column("rater_id")
         self._origin = {"imported_from": {"file": table.name, "sha256": table.sha256}}
         self._seen: dict[str, tuple[int, object]] = {}
         self._kept: set[str] = set()
@@ -128,7 +129,11 @@ class Reader(ABC):
         item = self._known.find_item(self._items[row])
         found = []
         for side, column in sides.items():
-            system = self._known.find_system(self._table.column(column)[row])
+            name = self._table.column(column)[row]
+            system = self._known.find_system(name)
+            if system is None:
+                self._found.leave_out_stranger(name or "")
+                return None
             if item is None:
                 continue
             writer = self._table.column(f"{side}_writer")[row]
@@ -197,13 +202,24 @@ class Reader(ABC):
             else:
                 self._found.n_there += 1
             return False
-        if rater.kind == "llm" and not rater.is_imported:
+        if rater.kind == "llm" and not rater.is_imported and not self._is_same(row, rater):
             raise ValueError(
-                f"the judge {rater.name!r} is asked here; give verdicts made elsewhere a [[judge]]"
-                ' of another name with model = "imported/MODEL"'
+                f"the judge {rater.name!r} is asked here, and nothing shows that this is the same:"
+                " a column rater_id as `heart export` writes it stands for family, model, settings"
+                " and prompt. Give verdicts of another a [[judge]] of another name with"
+                ' model = "imported/MODEL"'
             )
         self._found.n_new += 1
         return True
+
+    def _is_same(self, row: int, rater: Rater) -> bool:
+        """Say whether a row states the very judge that is asked here.
+
+        An id is that of family, model, settings and prompt.
+        """
+        told = self._cells["prompt_hash"][row]
+        is_told = told in (None, rater.settings.get("prompt_hash"))
+        return is_told and self._ids[row] == rater.id
 
     def _keep(self, *records: Any) -> None:
         """Keep records; of those that many rows share, one."""

@@ -20,6 +20,7 @@ from hearteval.store.people.persons import Person
 from hearteval.store.records import Record
 
 NO_ITEM = "no such item in the study"
+NO_SYSTEM = "no such system in the study"
 NO_TEXT = "no such reply in the study"
 STRESS = "texts of the stress set, which each study makes itself"
 GONE = "the person has withdrawn"
@@ -123,18 +124,19 @@ class Known:
             raise ValueError(f"the dialogue {cell!r:.60} has {len(found)} items; name them by id")
         return found[0] if found else None
 
-    def find_system(self, name: str | None) -> System:
-        """Return a system by its name.
+    def find_system(self, name: str | None) -> System | None:
+        """Return a system by its name; None where the study has none.
 
         Raises:
-            ValueError: There is none.
+            ValueError: None is named.
         """
         if name is None:
             raise ValueError("no system is named")
-        if name not in self.systems:
-            names = [one.name for one in self.systems.values() if one.kind != "stress"]
-            raise ValueError(f"no system is named {name!r:.60}; there are {named_first(names)}")
-        return self.systems[name]
+        return self.systems.get(name)
+
+    def system_words(self) -> str:
+        """Name the systems that rows may be about."""
+        return named_first([one.name for one in self.systems.values() if one.kind != "stress"])
 
     def find_text(
         self, item: Item, system: System, writer: str | None, repeat: int | None
@@ -192,6 +194,7 @@ class Found:
         n_new: Rows that add something.
         n_there: Rows that say what is stored already.
         left_out: Rows that are left out, by reason.
+        strangers: Names of systems that the study has not, with the rows left out for each.
         unusable: Replies that can be no completions, by reason.
         by: Rows taken, by what (``system``, ``rater``) and name.
         shown: The first rows as they would be stored.
@@ -202,9 +205,15 @@ class Found:
     n_new: int = 0
     n_there: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    strangers: Counter[str] = field(default_factory=Counter)
     unusable: Counter[str] = field(default_factory=Counter)
     by: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     shown: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+
+    def leave_out_stranger(self, name: str) -> None:
+        """Count a row of a system that the study has not."""
+        self.left_out[NO_SYSTEM] += 1
+        self.strangers[name] += 1
 
     def show(self, row: int, what: dict[str, Any]) -> None:
         """Keep one of the first rows to be looked at; what is missing is left out."""
