@@ -98,8 +98,7 @@ def test_three_strangers_and_a_board(
     assert done.json["completions"]["n_added"] == N_ITEMS
     assert {one["system"] for one in done.json["leaderboard"]} == {*POOL, NEWCOMER}
     server.calls.clear()
-    assert heart("run", study, "--yes").code == 0
-    assert heart("judge", study, "--yes").code == 0
+    assert heart("run", study, "--yes").code == heart("judge", study, "--yes").code == 0
     assert not server.calls
     # Do the judges still judge as they did? This one answers by what it is shown, so it does.
     assert "Nobody has asked j again" in " ".join(done.json["warnings"])
@@ -123,7 +122,7 @@ def test_three_strangers_and_a_board(
         assert new.startswith(old.read_bytes())
     # C verifies that, changes one vote, and is told which.
     alone = shutil.copytree(grown, tmp_path / "c")
-    assert heart("verify", alone).code == 0
+    assert heart("verify", alone, "--against", board).code == 0
     path = alone / "records" / "judgment.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     row = json.loads(lines[-1])
@@ -133,6 +132,11 @@ def test_three_strangers_and_a_board(
     done = heart("verify", alone, "--json")
     assert done.code == 1
     assert f"judgment {row['id']}" in {one["where"] for one in done.json["faults"]}
+    old = json.loads(lines[0])["id"]
+    path.write_text("".join(lines[1:]), encoding="utf-8")
+    done = heart("verify", alone, "--against", board, "--json")
+    told = {one["where"]: one["words"] for one in done.json["faults"]}
+    assert "earlier release" in told[f"judgment {old}"]
 
 
 def test_a_judge_that_judges_otherwise_now_is_named(

@@ -202,7 +202,7 @@ def test_doctor_without_a_study_looks_at_the_installation(heart: Heart) -> None:
 def test_the_shell_completes_verbs() -> None:
     environment = os.environ | {
         "_HEART_COMPLETE": "bash_complete",
-        "COMP_WORDS": "heart re",
+        "COMP_WORDS": "heart rep",
         "COMP_CWORD": "1",
     }
     done = subprocess.run(

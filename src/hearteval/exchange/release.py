@@ -213,6 +213,28 @@ def check_files(folder: Path, manifest: Manifest) -> list[Fault]:
     return faults
 
 
+def check_kept(folder: Path, manifest: Manifest, before: Path) -> list[Fault]:
+    """Hold a release against the one that it continues, whose rows stand first, byte for byte.
+
+    Raises:
+        SettingsError: The earlier folder holds no release, or not as it was made.
+    """
+    old = read_manifest(before)
+    if check_files(before, old):
+        raise SettingsError(f"{before}: is not as it was released; see `heart verify` of it first")
+    faults = []
+    if manifest.previous != old.id:
+        faults.append(Fault(MANIFEST, "says that it continues another release"))
+    for name, kind in KINDS.items():
+        rows = ((read_file(at, name) or b"").splitlines(keepends=True) for at in (before, folder))
+        had, has = rows
+        for number, line in enumerate(had):
+            if has[number : number + 1] != [line]:
+                where = f"{kind_name(kind)} {json.loads(line)['id']}"
+                faults.append(Fault(where, "is not where and as it was in the earlier release"))
+    return faults
+
+
 def others(folder: Path, manifest: Manifest) -> list[str]:
     """Return the files in a folder that are no part of the release in it."""
     own = {*manifest.files, MANIFEST, SUMS}

@@ -13,8 +13,15 @@ MOST_IN_JSON = 1_000
 
 @click.command("verify")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--against",
+    "before",
+    metavar="RELEASE",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="The release that this one continues: are its rows all there, byte for byte?",
+)
 @json_option
-def command(folder: Path, *, as_json: bool) -> None:
+def command(folder: Path, *, before: Path | None, as_json: bool) -> None:
     """Check the release in the folder DIR: every file, record and id, and every table.
 
     Nothing else is needed: no network, no database, no study. The ranking and all tables are
@@ -24,7 +31,7 @@ def command(folder: Path, *, as_json: bool) -> None:
     from hearteval.study.release.verify import verify_release
 
     tell = Terminal()
-    found = verify_release(folder, tell)
+    found = verify_release(folder, tell, before=before)
     made = found.manifest
     n_records = sum(made.n_records.values())
     if as_json:

@@ -17,6 +17,7 @@ from hearteval.exchange.release import (
     Fault,
     Manifest,
     check_files,
+    check_kept,
     others,
     read_file,
     read_manifest,
@@ -55,14 +56,19 @@ class Verified(NamedTuple):
         return self.manifest.heart_version == __version__
 
 
-def verify_release(folder: Path, tell: Tell) -> Verified:
+def verify_release(folder: Path, tell: Tell, *, before: Path | None = None) -> Verified:
     """Check a release from its folder alone; no network, no database.
 
+    With the release `before` that it continues, check too that all rows of that are there.
+
     Raises:
-        SettingsError: The folder holds no release that this version can read.
+        SettingsError: A folder holds no release that this version can read, or the earlier release
+            is not as it was made.
     """
     manifest = read_manifest(folder)
     faults = check_files(folder, manifest)
+    if before is not None:
+        faults += check_kept(folder, manifest, before)
     with closing(SqlStore.in_memory()) as store:
         n_tables = 0
         try:
