@@ -14,6 +14,7 @@ votes of each kind have in common, not the SDs above. Prints Markdown; without a
 
 import argparse
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -400,7 +401,18 @@ def design_of(plan: Plan) -> Design:
         n_votes=2 if plan.is_own_family else plan.n_judges or plan.n_votes,
         n_raters=0 if plan.n_judges else plan.n_raters,
         n_writers=plan.n_writers,
+        unevenness=max(1.0, unevenness(plan)) if plan.load else 1.0,
     )
+
+
+@cache
+def unevenness(plan: Plan) -> float:
+    """Return how uneven loads are, as votes of two raters tell it, on average over studies."""
+    rng, found = np.random.default_rng(SEED), []
+    for _ in range(100):
+        n = np.bincount(plan_rows(plan, rng).rater, minlength=plan.n_raters)
+        found.append(plan.n_raters * (n * (n - 1)).sum() / (n.sum() * (n.sum() - 1)))
+    return float(np.mean(found))
 
 
 def elo_error(components: Components, plan: Plan) -> float:
@@ -429,7 +441,7 @@ def errors(n: int) -> None:
             [
                 fit_bradley_terry(votes).theta
                 for votes in identified(
-                    world, plan, theta, n * (4 if plan.n_systems == 2 else 1), k
+                    world, plan, theta, n * (2 if plan.n_systems == 2 else 1), k
                 )
             ]
         )
@@ -583,7 +595,7 @@ def pilots(n: int) -> None:
         rng = np.random.default_rng([SEED, k])
         rows, refused = [], 0
         written = np.arange(pilot.n_systems) == pilot.n_systems - 1 if pilot.n_writers else None
-        for votes in identified(world, pilot, theta, n, 200 + k):
+        for votes in identified(world, pilot, theta, n // 5, 200 + k):
             try:
                 found = measure_components(votes, written=written, rng=rng)
             except NotIdentifiedError:
@@ -600,7 +612,7 @@ def pilots(n: int) -> None:
         low, middle, high = np.quantile(table[:, 0], [0.1, 0.5, 0.9])
         kept, power, enough, assured = table[:, 1:].mean(axis=0)
         told = f"{middle:.1f}, {low:.1f} to {high:.1f}"
-        shares = (f"{x:.2f}" for x in (kept, power, enough, assured, refused / n))
+        shares = (f"{x:.2f}" for x in (kept, power, enough, assured, refused / (n // 5)))
         row(name, f"{se:.1f}", told, *shares)
 
 
@@ -650,7 +662,7 @@ def anchored(n: int) -> None:
     for n_systems, n_votes, miss in product((10, 20), (500, 2_000), (0.1, 0.3, 0.6)):
         case = Case(n=n_systems, n_votes=n_votes, judges=(biased(miss),))
         rng = np.random.default_rng([SEED, n_systems, n_votes, int(10 * miss)])
-        found = [analyse(case, rng)[0] for _ in range(max(20, n // 25))]
+        found = [analyse(case, rng)[0] for _ in range(n // 40)]
         alone, both = (
             ELO_PER_THETA * np.mean([(of.high - of.low) / 2 for of in several])
             for several in ([one.alone for one in found], [one.anchored for one in found])
@@ -700,7 +712,7 @@ def main() -> None:
     """Print tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", metavar="|".join(TABLES))
-    parser.add_argument("--studies", type=int, default=1_000)
+    parser.add_argument("--studies", type=int, default=2_000)
     options = parser.parse_args()
     for what in options.what or TABLES:
         TABLES[what](options.studies)

@@ -22,6 +22,7 @@ from hearteval.analysis.planner import (
 )
 from hearteval.config.simulation import SimulationPlan
 from hearteval.errors import NotIdentifiedError
+from hearteval.report.files.plan import plan_display
 from hearteval.stats.planner.design import Components, Design, look_ahead
 from hearteval.study.simulation.making import draw_world
 
@@ -154,3 +155,11 @@ def test_of_few_models_nothing_is_anchored() -> None:
     plan = make_plan(draft(5), assume_all("people"), EASY)
     assert plan.anchored == ()
     assert plan.anchored_source is None
+
+
+def test_people_are_planned_to_do_as_unequally_much_as_in_the_pilot() -> None:
+    even = assume_all("people")
+    uneven = replace(even, basis=replace(even.basis, unevenness=2.0, pilot="one", n_raters=20))
+    plans = [make_plan(draft(5), known, EASY) for known in (even, uneven)]
+    assert plans[1].planned.power < plans[0].planned.power
+    assert "so that they count as 10" in plan_display(plans[1]).text(80).replace("\n  ", " ")

@@ -73,6 +73,7 @@ class Basis:
         pilot: The study whose votes it was measured on; None where it is assumed.
         draws: Components as the pilot leaves them open; empty where they are assumed.
         n_writers: People who wrote in the pilot; 0 where how they differ is not known.
+        unevenness: Of how much its raters did, as a `Design` has it.
     """
 
     source: str
@@ -83,6 +84,7 @@ class Basis:
     n_items: int = 0
     n_raters: int = 0
     n_writers: int = 0
+    unevenness: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +285,7 @@ def measure_all(data: StudyData, by: Kind, study: str) -> Known:
 def make_plan(draft: Draft, known: Known, question: Question) -> Plan:
     """Say what a study could tell as planned, and which designs would tell enough."""
     n_given = draft.n_judges
+    draft = replace(draft, design=replace(draft.design, unevenness=known.basis.unevenness))
     asked = known.basis, draft.costs, question
     planned = price_design(draft.design, n_given, *asked, pairs_per_item=draft.pairs_per_item)
     n_writers = known.basis.n_writers
@@ -389,6 +392,7 @@ def measure_basis(data: StudyData, kind: Kind, study: str) -> Basis:
         n_items=found.n_items,
         n_raters=found.n_raters,
         n_writers=found.n_writers,
+        unevenness=found.unevenness,
     )
 
 

@@ -116,3 +116,18 @@ def test_one_vote_an_item_tells_nothing() -> None:
     once = select_comparisons(votes, np.arange(0, len(votes), 4) + np.arange(20) % 4)
     with pytest.raises(NotIdentifiedError, match="do not tell apart"):
         measure_components(once, rng=rng())
+
+
+@pytest.mark.parametrize("score", [0.5, 1.0])
+def test_votes_that_all_say_the_same_tell_nothing(score: float) -> None:
+    with pytest.raises(NotIdentifiedError, match="all say the same"):
+        measure_components(crossed(np.full((10, 3), score)), rng=rng())
+
+
+def test_uneven_loads_are_measured() -> None:
+    even = crossed(rng().integers(0, 2, (40, 4)).astype(np.float64))
+    uneven = select_comparisons(even, (even.rater == 0) | (even.item < 10))
+    assert measure_components(even, rng=rng()).unevenness == 1
+    # 40, 10, 10 and 10 votes.
+    found = measure_components(uneven, rng=rng()).unevenness
+    assert found == pytest.approx(4 * (40 * 39 + 3 * 10 * 9) / (70 * 69))

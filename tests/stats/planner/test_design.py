@@ -15,6 +15,7 @@ from hearteval.stats.planner.design import (
     look_ahead,
     win_share_se,
 )
+from hearteval.stats.special import logit, ndtr, ndtri
 
 PARTS = Components(item=0.016, rater=0.004, writer=0.01, rest=0.21)
 TWO = Design(n_systems=2, n_items=100, n_pairs=1, n_votes=3, n_raters=15)
@@ -107,14 +108,43 @@ def test_judges_are_given_and_people_are_drawn() -> None:
     assert people.half_width_elo == pytest.approx(people.half_width * 4 * ELO_PER_THETA)
 
 
-def test_a_gap_of_one_half_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"under \.5"):
-        look_ahead(PARTS, TWO, gap=0.5)
+def test_few_writers_cost_power_beyond_their_share_of_the_error() -> None:
+    """The interval is over writers too: t with 5 degrees of freedom, of an error estimated."""
+    few = replace(MANY, n_writers=6)
+    found = look_ahead(PARTS, few, gap=0.15)
+    error = difference_se(PARTS, few)
+    known = ndtr(float(logit(0.65)) / 4 / error - ndtri(0.975))
+    assert found.se == pytest.approx(error)
+    assert found.power < known - 0.1
+    assert found.half_width > 2.4 * error
+
+
+def test_uneven_loads_count_as_fewer_people() -> None:
+    uneven, fewer = replace(TWO, unevenness=3.0), replace(TWO, n_raters=5)
+    assert difference_parts(PARTS, uneven) == difference_parts(PARTS, fewer)
+    assert look_ahead(PARTS, uneven, gap=0.1).power < look_ahead(PARTS, TWO, gap=0.1).power
+
+
+def test_a_pilot_of_two_may_be_of_equals_or_of_what_is_asked() -> None:
+    """Chance alone, one of the two winning 70 %: what it adds shrinks as the slope does."""
+    equals = Components(item=0.0, rater=0.0, rest=0.25)
+    apart = replace(equals, rest=0.21, slope=0.21)
+    votes = Design(n_systems=2, n_items=60, n_pairs=1, n_votes=1)
+    powers = [look_ahead(one, votes, gap=0.2).power for one in (equals, apart)]
+    by_share = float(ndtr(0.2 / math.sqrt(0.21 / 60) - 2.0))
+    assert powers == pytest.approx([by_share, by_share], abs=0.01)
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"n_systems": 1}, {"n_items": 1}, {"n_votes": 0}, {"n_pairs": 2}, {"n_raters": 2}],
+    [
+        {"n_systems": 1},
+        {"n_items": 1},
+        {"n_votes": 0},
+        {"n_pairs": 2},
+        {"n_raters": 2},
+        {"unevenness": 0.5},
+    ],
 )
 def test_designs_that_cannot_be_are_refused(change: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"expected|cannot give"):

@@ -18,6 +18,8 @@ from hearteval.report.text import (
 
 PLUS_MINUS: Final = "\N{PLUS-MINUS SIGN}"
 MOST_SEEN: Final = 0.99
+UNEVEN: Final = 1.1
+"""Unevenness of loads from which it is said."""
 EVERYTHING: Final = 0.5
 """Half-width that holds all differences that there can be."""
 
@@ -220,7 +222,19 @@ def _basis_words(plan: Plan) -> str:
     counts = [plural(basis.n_items, "dialogue"), plural(basis.n_raters, *raters)]
     return (
         f"How dialogues and {plan.by} vary was measured on {plural(basis.n_votes, 'vote')} in"
-        f" {basis.pilot}: {listed(counts)}."
+        f" {basis.pilot}: {listed(counts)}.{_loads_words(plan)}"
+    )
+
+
+def _loads_words(plan: Plan) -> str:
+    """Say how far people count for fewer, because some did far more than others."""
+    basis = plan.basis
+    if plan.by == "judges" or basis.unevenness < UNEVEN:
+        return ""
+    n_even = round(basis.n_raters / basis.unevenness)
+    return (
+        f" Some of them gave many more votes than others, so that they count as {n_even}; so are"
+        " those who are planned."
     )
 
 

@@ -43,6 +43,7 @@ class MeasuredComponents:
         draws: Components as they may well be.
         n_votes: Both orders and repeats of a rater on a pair are one.
         n_writers: People whose completions were judged, 0 where they are not told apart.
+        unevenness: Of raters' loads, as a `Design` has it.
     """
 
     components: Components
@@ -51,6 +52,7 @@ class MeasuredComponents:
     n_items: int
     n_raters: int
     n_writers: int
+    unevenness: float
 
 
 def measure_components(
@@ -64,7 +66,8 @@ def measure_components(
         rng: Draws what the components may well be.
 
     Raises:
-        NotIdentifiedError: The votes do not tell items, raters and chance apart.
+        NotIdentifiedError: The votes do not tell items, raters and chance apart, or in none of them
+            does a system fare otherwise than in all.
     """
     cells = _merge(votes)
     systems = _signed(cells, np.zeros_like(cells.item))
@@ -78,6 +81,8 @@ def measure_components(
     with one_blas_thread():
         equations = _equations(effects, systems)
         squares = equations.squares(cells.score - 0.5)
+        if squares[-1, 0] < LEAST_REST:
+            raise NotIdentifiedError("these votes all say the same, so that nothing seems to vary")
         found = np.maximum(equations.solve(squares), 0.0)
         found[-1] = max(found[-1], LEAST_REST)
         # The forms of other data of this size, turned round: where they vary by a factor, so may
@@ -101,7 +106,15 @@ def measure_components(
         n_items=len(np.unique(cells.item)),
         n_raters=len(np.unique(cells.rater)),
         n_writers=n_writers if has_writers else 0,
+        unevenness=_unevenness(cells.rater),
     )
+
+
+def _unevenness(rater: IntArray) -> float:
+    """Return R sum n (n - 1) / (N (N - 1)), n what each did; 1 if only chance sets them apart."""
+    n = np.bincount(rater).astype(np.float64)
+    pairs = float((n * (n - 1)).sum())
+    return max(1.0, len(n) * pairs / max(1.0, float(n.sum() * (n.sum() - 1))))
 
 
 class _Cells(NamedTuple):

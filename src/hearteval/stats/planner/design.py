@@ -73,8 +73,11 @@ class Design:
     Attributes:
         n_pairs: Pairs of an item on average, from 1 to those of `n_systems`.
         n_votes: Raters of each pair.
-        n_raters: People of the pool, to whom votes are given evenly; 0 for judges, who are given.
+        n_raters: People of the pool; 0 for judges, who are given.
         n_writers: People who write; 0 where the difference is of two models.
+        unevenness: Mean square of the numbers of votes that raters give, over their squared mean: 1
+            where all give as many. Some of those in crowds give ten times as many as others, and it
+            is 2 to 3: so many raters err as half, or a third of them would.
     """
 
     n_systems: int
@@ -83,6 +86,7 @@ class Design:
     n_votes: int
     n_raters: int = 0
     n_writers: int = 0
+    unevenness: float = 1.0
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -97,6 +101,8 @@ class Design:
             raise ValueError(f"expected 1 to {most} pairs of an item, not {self.n_pairs}")
         if self.n_raters and self.n_raters < max(2, self.n_votes):
             raise ValueError(f"{self.n_raters} raters cannot give {self.n_votes} votes for a pair")
+        if not 1 <= self.unevenness < math.inf:
+            raise ValueError(f"expected an unevenness of 1 or more, not {self.unevenness}")
 
     @property
     def total(self) -> float:
@@ -125,10 +131,11 @@ class Parts:
 def difference_parts(components: Components, design: Design) -> Parts:
     """Return the variance of the difference of two systems, strengths fitted to all comparisons.
 
-    With S systems, I items, P pairs of an item, V votes of a pair, R raters of K votes each,
-    strengths by least squares (Bradley-Terry between equals), pairs of an item drawn at random:
+    With S systems, I items, P pairs of an item, V votes of a pair, R raters of K votes on average
+    and of an unevenness of u, strengths by least squares (Bradley-Terry between equals), pairs of
+    an item drawn at random:
 
-        item (2/I) (S - 1) (S + P) / (P (S + 1)),   rater (2/R) (1 + (S - 2)/K),
+        item (2/I) (S - 1) (S + P) / (P (S + 1)),   rater (2/R) (u + (S - 2)/K),
         rest (S - 1) / (I P V),   writer 1/W for a difference between people and a model,
 
     each times its component. With two systems, or all pairs of an item, item is 2/I.
@@ -138,7 +145,7 @@ def difference_parts(components: Components, design: Design) -> Parts:
     of_rater = 0.0
     if design.n_raters:
         each = max(1.0, design.total / design.n_raters)
-        of_rater = 2 / design.n_raters * (1 + (s - 2) / each)
+        of_rater = 2 / design.n_raters * (design.unevenness + (s - 2) / each)
     return Parts(
         item=components.item * of_item,
         rater=components.rater * of_rater,
@@ -188,7 +195,8 @@ def look_ahead(
     People are sampled: the variance is estimated as item + max(0, rater - cell) over clusters and t
     has the degrees of the fewer, both of which cost power where raters are few. Judges are given:
     over items alone. Power is reckoned in log odds, in which votes on the two systems tell less the
-    further these are apart; half-widths are those between equals.
+    further these are apart (of two systems alone, by their share); half-widths are those between
+    equals.
 
     Raises:
         ValueError: A gap of one half or more.
@@ -196,10 +204,13 @@ def look_ahead(
     if not 0 <= gap < 0.5:
         raise ValueError(f"a gap is 0 or more and under .5, not {gap}")
     half = float(_reach(components, design, level).mean())
+    slope = EVEN_SLOPE - gap**2
     # Of what a difference rests on, 2/S are votes on the two.
-    flat = 1 + 2 / design.n_systems * (EVEN_SLOPE / (0.25 - gap**2) - 1)
+    flat = 1 + 2 / design.n_systems * (components.slope / slope - 1)
     apart = replace(components, rest=components.rest * flat)
-    reach, away = _reach(apart, design, level), components.slope * float(logit(0.5 + gap))
+    reach = _reach(apart, design, level)
+    theta = gap / slope if design.n_systems == 2 else float(logit(0.5 + gap))
+    away = components.slope * theta
     se = math.sqrt(difference_parts(apart, design).total)
     power = ndtr((away - reach) / se) + ndtr((-away - reach) / se)
     return Outlook(
@@ -220,17 +231,22 @@ def _reach(components: Components, design: Design, level: float) -> FloatArray:
         of_items += 2 * components.rater * each_vote
         of_raters = parts.rater + parts.rest + 2 * components.item * each_vote
         of_cells = (2 * components.item + 2 * components.rater + components.rest) * each_vote
-        spread = of_raters * _scaled_chi2(design.n_raters - 1) - of_cells
+        n_even = max(2.0, design.n_raters / design.unevenness)
+        spread = of_raters * _scaled_chi2(n_even - 1) - of_cells
         beyond, df = np.maximum(0.0, spread), min(df, design.n_raters - 1)
+    of_writers: FloatArray | float = 0.0
     if design.n_writers:
-        df = min(df, max(1, design.n_writers - 1))
+        of_replies = of_items * design.n_systems / (2 * (design.n_systems - 1))  # by people
+        others = max(1, design.n_writers - 1)
+        spread = (parts.writer + of_replies) * _scaled_chi2(others) - of_replies
+        of_writers, df = np.maximum(0.0, spread)[:, None, None], min(df, others)
     of_each = of_items * _scaled_chi2(design.n_items - 1)[:, None]
-    variance = of_each + beyond + parts.writer
+    variance = of_each + beyond + of_writers
     return np.asarray(float(stdtrit(df, (1 + level) / 2)) * np.sqrt(variance))
 
 
 @lru_cache(maxsize=256)
-def _scaled_chi2(df: int) -> FloatArray:
+def _scaled_chi2(df: float) -> FloatArray:
     """Return chi-squared over its degrees of freedom, in equal steps of chance, mean 1."""
     chances = (np.arange(_N_CHI2) + 0.5) / _N_CHI2
     values = np.asarray(gammaincinv(df / 2, chances))
