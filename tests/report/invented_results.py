@@ -11,7 +11,7 @@ from invented_audits import injection, invented_audits, invented_majorities, jud
 from hearteval.analysis.coverage.study import Coverage, JudgeCoverage, SystemCoverage
 from hearteval.analysis.data import Provenance
 from hearteval.analysis.judges import Consistency, StressResult
-from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
+from hearteval.analysis.ranking.axes.tables import AxisAsked, AxisInterval, AxisStanding, WinRate
 from hearteval.analysis.ranking.checks.adjusted import (
     AdjustedSystem,
     Effect,

@@ -17,7 +17,7 @@ from invented_results import (
 )
 from markupsafe import escape
 
-from hearteval.analysis.ranking.axes import AxisStanding
+from hearteval.analysis.ranking.axes.tables import AxisStanding
 from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.section import Chip
 from hearteval.analysis.study import StudyResults

@@ -28,7 +28,7 @@ from hearteval.analysis.examples import Example, choose_examples
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.anchored import AnchoredRanking, anchor_judgments
-from hearteval.analysis.ranking.axes import WinRate, win_rates
+from hearteval.analysis.ranking.axes.tables import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems

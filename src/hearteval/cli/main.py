@@ -54,6 +54,7 @@ VERBS: Mapping[str, str] = {
     "export": "Write a study as tables, or as Inspect logs.",
     "release": "Write a study as a folder that strangers can check and continue.",
     "verify": "Check a release: every file, record and table.",
+    "site": "Make the public board of releases as a static site.",
     "gate": "Say whether a candidate may take a baseline's place.",
     "compare": "Say what moved between two studies or panels, and why.",
     "rank": "Rank systems by any file of pairwise votes.",
@@ -78,7 +79,7 @@ FOLDERS: Mapping[str, Sequence[str]] = {
     ),
     "tables": ("import", "export", "rank", "agree", "check"),
     "items": ("items",),
-    "board": ("release", "verify", "paper"),
+    "board": ("release", "verify", "site", "paper"),
 }
 """Of verbs whose module is not beside this one."""
 _PLACES = {verb: f"{folder}.{verb}" for folder, verbs in FOLDERS.items() for verb in verbs}

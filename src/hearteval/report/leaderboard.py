@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from hearteval.analysis.latency import Spread, SystemLatency
-from hearteval.analysis.ranking.axes import AxisAsked, WinRate
+from hearteval.analysis.ranking.axes.tables import AxisAsked, WinRate
 from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate

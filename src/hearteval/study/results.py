@@ -29,6 +29,7 @@ from hearteval.analysis.data import (
 )
 from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.labels import RATIONALES
+from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
     AXES,
@@ -79,7 +80,9 @@ SHOWN: Mapping[SystemKind, str] = {
 """What is said of the replies of a kind of system."""
 
 
-def analyze(session: Session, study: Study) -> StudyResults:
+def analyze(
+    session: Session, study: Study, *, sections: Sequence[type[Section[Any]]] = SECTIONS
+) -> StudyResults:
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
     with _uncollected():
@@ -92,7 +95,7 @@ def analyze(session: Session, study: Study) -> StudyResults:
             assume_random=session.settings.assume_random,
             mine=session.settings.mine,
             against=session.settings.against,
-            sections=SECTIONS,
+            sections=sections,
         )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from hearteval.config import StudySettings, load_study
 from hearteval.domain import Study, record_id
 from hearteval.errors import StoreError
+from hearteval.exchange.release import STUDY_FILE, read_manifest
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
@@ -104,6 +105,23 @@ def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
                 " stored; the results are of that version. Run `heart run` to follow the file"
             )
         yield session, study
+
+
+@contextmanager
+def opened_release(
+    folder: Path, tell: Tell, *, now: Now = utc_now
+) -> Iterator[tuple[Session, Study]]:
+    """Open the study of a release in memory, whatever other store there is of it.
+
+    Raises:
+        SettingsError: The folder holds no release that this version can read.
+        StoreError: It is not as it was made.
+    """
+    with closing(open_release(folder, tell)) as store:
+        study = store.latest_study(read_manifest(folder).study_id)
+        assert study is not None, "open_release has found it"
+        settings = load_study(folder / STUDY_FILE)
+        yield Session(settings=settings, store=store, tell=tell, now=now), study
 
 
 def study_id(settings: StudySettings) -> str:

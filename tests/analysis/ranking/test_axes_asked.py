@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from ranked_votes import ANN, BEN, JUDGE, PEOPLE, PERSON, Vote, row_of, rows_of
 
-from hearteval.analysis.ranking.axes import axes_asked
+from hearteval.analysis.ranking.axes.tables import axes_asked
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hearteval.analysis.data import JudgmentRow
-from hearteval.analysis.ranking.axes import (
+from hearteval.analysis.ranking.axes.tables import (
     AxisAsked,
     AxisInterval,
     AxisStanding,
@@ -160,9 +160,7 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
     weighted = rank_judgments(
         judgments, field, use_strength=True, rater_ids=people, writers=writers, level=level
     )
-    marked = [row for row in others if row.is_among(among)]
-    if not marked or any(row.axes for row in judgments):
-        marked = judgments
+    marked = marked_judgments(judgments, [row for row in others if row.is_among(among)])
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
@@ -209,6 +207,13 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
             )
         ),
     )
+
+
+def marked_judgments(
+    judgments: Sequence[JudgmentRow], others: Sequence[JudgmentRow]
+) -> Sequence[JudgmentRow]:
+    """Return the judgments that axes are of: those of others where the ranking's mark none."""
+    return others if others and not any(row.axes for row in judgments) else judgments
 
 
 def _candidates(judgments: Sequence[JudgmentRow], systems: Sequence[System]) -> list[System]:

@@ -85,6 +85,8 @@ class ModelPreset:
     """Whether it is a row of the paper's table."""
     thinks: bool = False
     """Whether it thinks before it answers, as these routes ask it; that is charged as output."""
+    open_weights: bool | None = None
+    """Whether anybody may have its weights; None where nobody has written it down."""
 
     def end_at(self, provider: str) -> date | None:
         """Return the day on which it ends at a provider; where none is known, anywhere first."""
@@ -152,22 +154,34 @@ def load_model_presets() -> Mapping[str, ModelPreset]:
     for id_, entry in data["models"].items():
         routes = tuple(_route(route, providers[route["provider"]]) for route in entry["routes"])
         named = {
-            key: entry[key] for key in ("name", "family", "published", "thinks") if key in entry
+            key: entry[key]
+            for key in ("name", "family", "published", "thinks", "open_weights")
+            if key in entry
         }
         presets[id_] = ModelPreset(id=id_, **named, routes=routes)
     return MappingProxyType(presets)
 
 
-def find_family(model: str) -> str | None:
-    """Return the developer's line of a model, by its id at whatever provider; None if unknown."""
-    last = model.lower().rpartition("/")[2].partition(":")[0]
+def find_preset(model: str) -> ModelPreset | None:
+    """Return the preset of a model, by its id at whatever provider; None if there is none."""
+    last = _last_of(model)
     ids = {
-        route.model.lower().rpartition("/")[2]: preset.family
+        route.model.lower().rpartition("/")[2]: preset
         for preset in load_model_presets().values()
         for route in preset.routes
     }
-    if last in ids:
-        return ids[last]
+    return ids.get(last)
+
+
+def _last_of(model: str) -> str:
+    return model.lower().rpartition("/")[2].partition(":")[0]
+
+
+def find_family(model: str) -> str | None:
+    """Return the developer's line of a model, by its id at whatever provider; None if unknown."""
+    last, preset = _last_of(model), find_preset(model)
+    if preset is not None:
+        return preset.family
     for family, starts in _read_file()["families"].items():
         if re.match(rf"(?:[a-z]+\.)*(?:{'|'.join(map(re.escape, starts))})", last):
             return str(family)

@@ -25,6 +25,7 @@ from hearteval.report.page.view import View
 NUMBERS = (
     *("bare_percent", "count", "decimal", "hundredths", "level_percent", "listed", "percent"),
     *("pixels", "plural", "points", "reasons", "signed", "signed_hundredths", "whole"),
+    "whole_percent",
 )
 """Functions of `text` that the templates call by their names."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from hearteval.analysis.ranking.anchored import AnchoredRanking, AnchoredSystem, open_places
-from hearteval.analysis.ranking.axes import AxisStanding
+from hearteval.analysis.ranking.axes.tables import AxisStanding
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.shares import Share, Shares
 from hearteval.analysis.ranking.warnings import FEW_ITEMS

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from hearteval.analysis.ranking.axes import AxisStanding
+from hearteval.analysis.ranking.axes.tables import AxisStanding
 from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.votes import VoteRanking

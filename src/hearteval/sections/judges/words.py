@@ -246,6 +246,19 @@ def audit_notes(audit: JudgeAudit) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def audit_words(audit: JudgeAudit, *, is_half_tested: bool) -> str:
+    """Say in a line what the audits found out about a judge."""
+    if audit.faults:
+        said = f"Tests find fault with it: it {'; it '.join(audit.faults)}."
+    elif n := n_checks(audit):
+        said = f"No fault in {plural(n, 'check')}."
+    else:
+        said = "Not tested."
+    nothing = "An offline counter of hand-set words, which measures nothing about empathy. "
+    half = " Tested on the stress set only." if is_half_tested else ""
+    return f"{nothing if audit.is_baseline else ''}{said}{half}"
+
+
 def n_checks(audit: JudgeAudit) -> int:
     """Count the checks of a judge, any of which can find a fault (`find_faults`)."""
     leans = (audit.longer, audit.formatted, audit.shown_first, audit.own_family.difference)

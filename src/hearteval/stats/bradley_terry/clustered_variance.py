@@ -76,11 +76,22 @@ class ClusteredVariance:
 
         For correlations: it need be no covariance of anything, as some eigenvalues may be negative.
         """
-        ways = [self.item]
+        return self.ways()[-1]
+
+    def ways(self) -> list[FloatArray]:
+        """Return covariances of all parameters, of which a contrast has its largest variance.
+
+        Over items alone, then with raters, with writers, and with both, as far as these are
+        sampled.
+        """
+        found = [self.item]
         if self.rater is not None and self.cell is not None:
-            ways += [self.rater, -self.cell]
-        ways += [way for way in (self.writer, self.overlap) if way is not None]
-        return np.asarray(np.add.reduce(ways))
+            found.append(self.item + self.rater - self.cell)
+        if self.writer is not None:
+            found += [way + self.writer for way in found]
+            if self.overlap is not None:
+                found[-1] = found[-1] + self.overlap
+        return found
 
     def _combine(self, variance_of: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Combine the variances of contrasts: the largest of all ways, fewer ways, and item."""

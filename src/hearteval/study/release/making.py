@@ -5,14 +5,12 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hearteval.analysis.study import StudyResults
-from hearteval.config import load_study
 from hearteval.domain import Item, Rater, Study
 from hearteval.errors import SettingsError, StoreError, not_written
 from hearteval.exchange.release import (
@@ -20,7 +18,6 @@ from hearteval.exchange.release import (
     MANIFEST,
     PEOPLE_FILE,
     SCHEMA,
-    STUDY_FILE,
     SUMS,
     Manifest,
     of_person,
@@ -45,12 +42,12 @@ from hearteval.study.release.computed import (
     results_files,
 )
 from hearteval.study.release.described import describing_files
-from hearteval.study.release.loading import ASKED_FILE, open_release
+from hearteval.study.release.loading import ASKED_FILE
 from hearteval.study.release.passing import Passing
 from hearteval.study.release.refusals import GROUP, coarsen, find_private, require_fit
 from hearteval.study.release.study_file import ITEMS, public_study_file
 from hearteval.study.results import analyze
-from hearteval.study.session import Session
+from hearteval.study.session import Session, opened_release
 from hearteval.study.simulation.apart import require_real
 from hearteval.version import __version__
 
@@ -109,7 +106,7 @@ def release_study(
         _write(draft, files)
         unnamed = partial(_manifest, study, session, before, passing.n_left_out)
         _write(draft, {MANIFEST: _as_json(unnamed(files))})
-        with _loaded(draft, session) as (anew, released):
+        with opened_release(draft, session.tell, now=session.now) as (anew, released):
             results = analyze(anew, released)
             files |= results_files(results) | record_tables(anew, released)
             files |= _figures(results)
@@ -120,15 +117,6 @@ def release_study(
         own = json.loads(results_files(analyze(session, study))[RESULTS])
     moved = differences(own, json.loads(files[RESULTS]))
     return Released(folder, manifest, tuple(dict.fromkeys(one.split(".")[0] for one in moved)))
-
-
-@contextmanager
-def _loaded(draft: Path, session: Session) -> Iterator[tuple[Session, Study]]:
-    """Open a release as a study in memory, for whoever is told by a session."""
-    with closing(open_release(draft, session.tell)) as store:
-        study = store.latest_study(read_manifest(draft).study_id)
-        assert study is not None
-        yield replace(session, settings=load_study(draft / STUDY_FILE), store=store), study
 
 
 def _require_free(folder: Path, study: Study) -> None:

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from hearteval.analysis.study import StudyResults
 from hearteval.config import load_study
 from hearteval.domain import Study
 from hearteval.errors import StoreError
@@ -43,12 +44,15 @@ from hearteval.version import __version__
 class Verified(NamedTuple):
     """What was found of a release."""
 
+    folder: Path
     manifest: Manifest
     faults: tuple[Fault, ...]
     n_tables: int
     """That were computed again."""
     others: tuple[str, ...]
     """Files in the folder that are no part of it."""
+    results: StudyResults | None
+    """As they were computed again; None where nothing could be."""
 
     @property
     def is_by_this_version(self) -> bool:
@@ -70,7 +74,7 @@ def verify_release(folder: Path, tell: Tell, *, before: Path | None = None) -> V
     if before is not None:
         faults += check_kept(folder, manifest, before)
     with closing(SqlStore.in_memory()) as store:
-        n_tables = 0
+        n_tables, results = 0, None
         try:
             with tell.progress("reading") as progress:
                 faults += load_release(
@@ -88,18 +92,23 @@ def verify_release(folder: Path, tell: Tell, *, before: Path | None = None) -> V
                 session = Session(
                     settings=load_study(folder / STUDY_FILE), store=store, tell=tell, now=utc_now
                 )
-                found, n_tables = _compute_again(session, study, folder, manifest)
+                found, n_tables, results = _compute_again(session, study, folder, manifest)
                 faults += found
         except StoreError:  # a record contradicts another, or refers to one that is not there
             faults.append(Fault("records", "do not fit together: nothing could be computed again"))
     return Verified(
-        manifest, tuple(dict.fromkeys(faults)), n_tables, tuple(others(folder, manifest))
+        folder,
+        manifest,
+        tuple(dict.fromkeys(faults)),
+        n_tables,
+        tuple(others(folder, manifest)),
+        results,
     )
 
 
 def _compute_again(
     session: Session, study: Study, folder: Path, manifest: Manifest
-) -> tuple[list[Fault], int]:
+) -> tuple[list[Fault], int, StudyResults]:
     """Compute the results of a release again; return where they are others, and how many tables."""
     made = {name: read_file(folder, name) or b"" for name in manifest.files}
     faults = []
@@ -112,7 +121,8 @@ def _compute_again(
         words = "the study file describes another than the records have"
         faults += (Fault(name, words) for name in strange_members(session.settings, study))
     with session.tell.progress("computing again"):
-        anew = results_files(analyze(session, study))
+        results = analyze(session, study)
+        anew = results_files(results)
     then = _json_of(made.get(RESULTS, b""))
     moved = Counter(one.split(".")[0] for one in differences(then, _json_of(anew[RESULTS])))
     faults += (
@@ -120,7 +130,7 @@ def _compute_again(
         for name, n in moved.items()
     )
     faults += _compare_tables(made, anew)
-    return faults, len(anew)
+    return faults, len(anew), results
 
 
 def _compare_tables(made: Mapping[str, bytes], anew: Mapping[str, bytes]) -> list[Fault]:

@@ -6,41 +6,51 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
-from hearteval.domain import Study
 from hearteval.errors import SettingsError, not_written
-from hearteval.study import remove_left_drafts
-from hearteval.study.session import Session
+from hearteval.study import Tell, remove_left_drafts
 
 START = ".hearteval."
 """Of the name of a folder that is being written."""
 MARKER = ".hearteval-pages"
 """Lists the files of a folder that a report has written, under the id of its study."""
+SITE = "site"
+"""Stands for that id in the folder of a site, which may be of several studies."""
 
 
-def write_folder(
-    session: Session,
-    study: Study,
+def write_folder(  # noqa: PLR0913 - whose folder it is, what goes into it, how that is told
+    tell: Tell,
+    owner: str,
     folder: Path,
     files: Iterable[tuple[str, bytes]],
     *,
     label: str,
     n_files: int,
+    is_private: bool = True,
 ) -> None:
     """Write files into a folder of their own, with progress.
 
-    The folder is replaced as a whole, and only one that an earlier report of this study wrote.
+    The folder is replaced as a whole, and only one that was written for the same owner: the id of a
+    study, whose reports these are, or `SITE`. A private one, which may hold dialogues, is its
+    owner's alone to read.
 
     Raises:
-        SettingsError: The folder is not of this study's reports, or holds something else too.
+        SettingsError: The folder is another's, or holds something else too.
         StoreError: It cannot be written.
     """
     folder = folder.resolve()
-    require_own_folder(folder, study)
+    require_own_folder(folder, owner)
     remove_left_drafts(folder.parent, START)
     draft = folder.with_name(f"{START}{os.getpid()}")
     old = folder.with_name(f"{START}{os.getpid()}.old")
     try:
-        _write_files(session, files, draft, study.id, label=label, n_files=n_files)
+        draft.mkdir(mode=0o700 if is_private else 0o755, parents=True)
+        with tell.progress(label) as progress:
+            names = []
+            for n, (name, content) in enumerate(files, 1):
+                (draft / name).write_bytes(content)
+                names.append(name)
+                progress(n, n_files)
+        (draft / MARKER).write_text("\n".join([owner, *names]) + "\n", encoding="utf-8")
         if folder.exists():
             folder.replace(old)
         draft.replace(folder)
@@ -59,8 +69,8 @@ def link_to(folder: Path, start: Path) -> str:
     return "".join(f"{quote(part)}/" for part in Path(way).parts if part != ".")
 
 
-def require_own_folder(folder: Path, study: Study) -> None:
-    """Let only a folder be replaced that is empty, or all written by reports of this study.
+def require_own_folder(folder: Path, owner: str) -> None:
+    """Let only a folder be replaced that is empty, or all written for the same owner.
 
     Raises:
         SettingsError: It is another one.
@@ -79,30 +89,12 @@ def require_own_folder(folder: Path, study: Study) -> None:
         return
     marker = folder / MARKER
     listed = marker.read_text("utf-8", errors="replace") if marker.is_file() else ""
-    study_id, *own = listed.splitlines() or [""]
+    former, *own = listed.splitlines() or [""]
     foreign = sorted(found - {MARKER, *own})
-    if study_id != study.id or foreign:
+    if former != owner or foreign:
         what = f"it holds {foreign[0]}" if foreign else "it is of another study"
+        ours = "`heart site` wrote" if owner == SITE else "`heart report` wrote for this study"
         raise SettingsError(
-            f"{folder}: only an empty folder, or one that `heart report` wrote for this study,"
+            f"{folder}: only an empty folder, or one that {ours},"
             f" is replaced, and {what}; name another one"
         )
-
-
-def _write_files(
-    session: Session,
-    files: Iterable[tuple[str, bytes]],
-    draft: Path,
-    study_id: str,
-    *,
-    label: str,
-    n_files: int,
-) -> None:
-    draft.mkdir(mode=0o700, parents=True)
-    names = []
-    with session.tell.progress(label) as progress:
-        for n, (name, content) in enumerate(files, 1):
-            (draft / name).write_bytes(content)
-            names.append(name)
-            progress(n, n_files)
-    (draft / MARKER).write_text("\n".join([study_id, *names]) + "\n", encoding="utf-8")

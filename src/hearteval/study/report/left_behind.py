@@ -62,7 +62,7 @@ def remove(study: Study, paths: Iterable[Path]) -> None:
     for path in paths:
         try:
             if path.is_dir():
-                require_own_folder(path, study)
+                require_own_folder(path, study.id)
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)

@@ -153,7 +153,7 @@ def write_replies(
         + n_pairs
         + len(items)
     )
-    write_folder(session, study, folder, pages, label="pages", n_files=n_pages)
+    write_folder(session.tell, study.id, folder, pages, label="pages", n_files=n_pages)
     return str(folder / INDEX)
 
 

@@ -74,7 +74,7 @@ def write_report(
     """
     for folder in (full, figures):
         if folder is not None:
-            require_own_folder(folder, study)
+            require_own_folder(folder, study.id)
     if figures is not None:
         require_matplotlib()
     suffix = "public.html" if is_public else "report.html"
@@ -93,7 +93,7 @@ def write_report(
         file = quoted(session.settings.file)
         shown = Shown(
             readings=read_examples(session, study, chosen),
-            notice=_whose_texts(results.provenance, file),
+            notice=whose_texts(results.provenance) + _kept_private(results.provenance, file),
             study_file=file,
             folder=None if full is None else link_to(full, page.parent),
             is_simulated=results.provenance.simulated,
@@ -127,12 +127,12 @@ def write_figures(session: Session, study: Study, results: StudyResults, folder:
     texts |= {"captions.txt": captions(results)}
     files = chain(drawn, ((name, text.encode()) for name, text in texts.items()))
     n_files = FILES_A_FIGURE * len(figures_of(results)) + len(texts)
-    write_folder(session, study, folder, files, label="figures", n_files=n_files)
+    write_folder(session.tell, study.id, folder, files, label="figures", n_files=n_files)
     return str(folder)
 
 
-def _whose_texts(made: Provenance, study_file: str) -> str:
-    """Say whose dialogues a report holds, and that those of others are not to be published."""
+def whose_texts(made: Provenance) -> str:
+    """Say whose the dialogues of a study are."""
     if set(made.consent_bases) <= {STARTER_BASIS}:
         return (
             "The dialogues were written by a language model for this project; no real person is in"
@@ -143,10 +143,14 @@ def _whose_texts(made: Provenance, study_file: str) -> str:
         bases.append("nobody stated who wrote the dialogues, nor why they may be used")
     known = [one for one in made.licences if one.lower() not in {NOT_STATED, NOT_PUBLIC}]
     licences = f" ({'; '.join(known)})" if known else ""
-    return (
-        f"Texts of {made.item_source}{licences}: {'; '.join(bases)}. They are {NOT_PUBLIC}; a page"
-        f" without them: heart report {study_file} --public."
-    )
+    return f"Texts of {made.item_source}{licences}: {'; '.join(bases)}."
+
+
+def _kept_private(made: Provenance, study_file: str) -> str:
+    """Say that the dialogues of others are not to be published, and how to do without them."""
+    if set(made.consent_bases) <= {STARTER_BASIS}:
+        return ""
+    return f" They are {NOT_PUBLIC}; a page without them: heart report {study_file} --public."
 
 
 def _write_tables(folder: Path, results: StudyResults, *, is_private: bool) -> dict[str, str]:
