@@ -21,7 +21,7 @@ PAIR_SETTINGS = ("design", "comparisons", "both_orders", "opponents")
 """Settings of `[judging]` that say something of pairs only."""
 
 OPPONENTS = 6
-"""Of each reply of a newcomer: its own reply is half of every pair, so more tell little more."""
+"""Of each reply of a newcomer, where nobody says: it is in all its pairs, so a few are enough."""
 
 
 class Judging(Section):

@@ -12,7 +12,9 @@ from hearteval.stats.planner.design import (
     Design,
     difference_parts,
     difference_se,
+    enough_opponents,
     look_ahead,
+    newcomer_variance,
     win_share_se,
 )
 from hearteval.stats.special import logit, ndtr, ndtri
@@ -155,3 +157,30 @@ def test_designs_that_cannot_be_are_refused(change: dict[str, int]) -> None:
 def test_components_that_cannot_be_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"0 or more|at most 0\.25"):
         replace(PARTS, **change)
+
+
+@pytest.mark.parametrize(
+    ("item", "rest", "wanted"),
+    [(0.04, 0.0, 4), (0.0, 0.2, 15), (0.03, 0.15, 7), (0.04, 1e-9, 4)],
+)
+def test_a_newcomer_meets_as_many_as_place_it_about_as_well_as_all(
+    item: float, rest: float, wanted: int
+) -> None:
+    """Its own reply is in all its pairs: where replies vary most, a few opponents are enough."""
+    found = enough_opponents(
+        Components(item=item, rater=0.0, rest=rest), n_systems=18, n_votes=3, wider=0.1
+    )
+    assert found == wanted
+
+
+def test_a_newcomers_variance_is_that_of_drawn_scores() -> None:
+    """Strengths of the others known, its own is the mean of what it scores above them."""
+    rng = np.random.default_rng(1)
+    n, n_items, k, n_votes = 5_000, 40, 5, 2
+    parts = Components(item=0.03, rater=0.0, rest=0.12)
+    own = rng.normal(0, np.sqrt(parts.item), (n, n_items, 1))
+    others = rng.normal(0, np.sqrt(parts.item), (n, n_items, k))
+    noise = rng.normal(0, np.sqrt(parts.rest / n_votes), (n, n_items, k))
+    drawn = (own - others + noise).mean(axis=(1, 2)).var()
+    told = newcomer_variance(parts, n_items=n_items, n_opponents=k, n_votes=n_votes)
+    assert drawn == pytest.approx(told, rel=0.08)

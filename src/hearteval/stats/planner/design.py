@@ -174,6 +174,32 @@ def win_share_se(components: Components, design: Design) -> float:
     return math.sqrt(found * s / (2 * (s - 1)) + of_writers)
 
 
+def newcomer_variance(
+    components: Components, *, n_items: int, n_opponents: float, n_votes: int
+) -> float:
+    """Return the variance of a newcomer's strength among systems whose strengths are known.
+
+    With k opponents on each of I items and V votes of a pair, in squared shares:
+    (item (1 + 1/k) + rest/(k V)) / I, as the newcomer's own completion is in all its pairs.
+    """
+    of_pairs = (components.item + components.rest / n_votes) / n_opponents
+    return (components.item + of_pairs) / n_items
+
+
+def enough_opponents(
+    components: Components, *, n_systems: int, n_votes: int, wider: float = 0.1
+) -> int:
+    """Return the fewest opponents that place a newcomer about as well as all `n_systems` would.
+
+    Its error is then at most so much `wider`, a share.
+    """
+    known = [
+        newcomer_variance(components, n_items=1, n_opponents=k, n_votes=n_votes)
+        for k in range(1, n_systems + 1)
+    ]
+    return next(k for k, one in enumerate(known, 1) if one <= (1 + wider) ** 2 * known[-1])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
     """What a design will tell of one difference, as the intervals of SPEC section 6 tell it."""

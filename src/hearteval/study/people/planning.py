@@ -188,7 +188,9 @@ def same_answers(desk: Desk) -> list[tuple[str, int, float]]:
 
 
 def _writing(desk: Desk, items: Sequence[Item]) -> list[PlannedTask]:
-    n = desk.settings.writers_per_item
+    n, store = desk.settings.writers_per_item, desk.session.store
+    if any(one.kind == "human" and one.id in desk.study.pool for one in store.iter(System)):
+        return []  # what people wrote is part of the board that is continued
     return [_task(desk, "write", item.id, n_places=n) for item in items] if n else []
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hearteval.analysis.planner import measure_all
 from hearteval.completions.baselines import BASELINES, baseline_texts
 from hearteval.completions.baselines.borrowed import Missing
 from hearteval.config import StudySettings, load_study
@@ -23,12 +24,13 @@ from hearteval.domain import (
     hash_records,
     is_tombstone,
 )
-from hearteval.errors import SettingsError, StoreError, not_written
+from hearteval.errors import NotIdentifiedError, SettingsError, StoreError, not_written
 from hearteval.exchange.release import STUDY_FILE, Manifest, read_manifest
 from hearteval.items.esconv import couplet_item, enumerate_couplets
 from hearteval.items.run import read_dialogues
 from hearteval.judgments.stress_set import stress_completions
 from hearteval.report.text import plural
+from hearteval.stats.planner.design import enough_opponents
 from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.rows import TABLES
@@ -38,7 +40,8 @@ from hearteval.study.grow import study_systems
 from hearteval.study.release.computed import strange_members
 from hearteval.study.release.loading import BATCH, load_people, open_release
 from hearteval.study.release.study_file import CORPUS, ITEMS, NO_ADDRESS, format_study
-from hearteval.study.session import study_id
+from hearteval.study.results import read_data
+from hearteval.study.session import Session, is_rated, study_id, utc_now
 from hearteval.version import __version__
 
 HEAD = """\
@@ -95,7 +98,7 @@ def continue_release(release: Path, folder: Path, tell: Tell) -> Continued:
         back = _put_back(release, board, study)
         described = study_systems(load_study(release / STUDY_FILE))
         ranked = [one.name for one in described if one.kind != "stress"]
-        said = _said(release, folder, manifest, ranked)
+        said = _said(release, folder, manifest, ranked, n=_opponents(release, board, study, tell))
         text = _head(release, path, manifest, ranked) + format_study(said)
         try:
             _copy_files(release, folder)
@@ -130,7 +133,27 @@ def _head(release: Path, path: Path, manifest: Manifest, ranked: Sequence[str]) 
     )
 
 
-def _said(release: Path, folder: Path, manifest: Manifest, ranked: Sequence[str]) -> dict[str, Any]:
+def _opponents(release: Path, board: Store, study: Study, tell: Tell) -> int:
+    """Return how many opponents place a newcomer well enough, by the board's own votes."""
+    if is_rated(study):  # nobody is compared
+        return 0
+    settings = load_study(release / STUDY_FILE)
+    session = Session(settings=settings, store=board, tell=tell, now=utc_now)
+    n_systems = sum(one.kind != "stress" for one in board.iter(System, study))
+    try:
+        known = measure_all(read_data(session, study), "judges", study.name)
+    except NotIdentifiedError:
+        return min(OPPONENTS, n_systems)
+    return enough_opponents(
+        known.basis.components,
+        n_systems=n_systems,
+        n_votes=max(1, len(settings.judging.judges)),
+    )
+
+
+def _said(
+    release: Path, folder: Path, manifest: Manifest, ranked: Sequence[str], *, n: int
+) -> dict[str, Any]:
     """Return what the study file of a release says, with its board as a pool for newcomers."""
     said = read_toml(release / STUDY_FILE)
     for table in said["items"] if isinstance(said["items"], list) else [said["items"]]:
@@ -141,7 +164,7 @@ def _said(release: Path, folder: Path, manifest: Manifest, ranked: Sequence[str]
     judging = said["judging"]
     if judging.get("protocol") != "rating":
         judging.pop("comparisons", None)
-        judging |= {"design": "newcomers", "opponents": judging.get("opponents", OPPONENTS)}
+        judging |= {"design": "newcomers", "opponents": max(n, judging.get("opponents", 1))}
     pool = {"release": manifest.id, "version": manifest.study_version, "systems": list(ranked)}
     return said | {"pool": pool}
 
