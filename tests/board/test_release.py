@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from people_site import PEOPLE, World, people_world
 from hearteval.domain import Rater
 from hearteval.errors import SettingsError, StoreError
 from hearteval.study import Quiet
+from hearteval.study.release.computed import differences
 from hearteval.study.release.making import release_study
 from hearteval.study.release.refusals import Finding, coarsen, find_private, require_fit
 from hearteval.study.release.verify import verify_release
@@ -373,3 +375,95 @@ def test_names_of_raters_from_elsewhere_have_to_be_looked_at() -> None:
     assert "Ann" not in str(caught.value)
     require_fit(found, accepted={"rater"})
     require_fit(found, accepted={raters[1].id})
+
+
+def write(name: str, content: bytes) -> Callable[[Path], str]:
+    """Put something else in the place of a file."""
+
+    def work(folder: Path) -> str:
+        (folder / name).write_bytes(content)
+        return name
+
+    return work
+
+
+def let_it_be_a_pipe(folder: Path) -> str:
+    (folder / "datasheet.md").unlink()
+    os.mkfifo(folder / "datasheet.md")
+    return "datasheet.md"
+
+
+def list_what_no_file_can_be(folder: Path) -> str:
+    path = folder / "manifest.json"
+    said = json.loads(path.read_text(encoding="utf-8"))
+    said["files"]["a\0b"] = ""
+    path.write_text(json.dumps(said), encoding="utf-8")
+    return "a\0b"
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+STRANGE: dict[str, Callable[[Path], str]] = {
+    "tasks of no form": write("asked.json", b'{"judge": 3}'),
+    "tasks that are none": write("asked.json", b'{"judge": ["abc"]}'),
+    "tasks without an end": write("asked.json", DEEP),
+    "a person of no form": write("people.jsonl", b'{"name": 3, "content": ""}\n'),
+    "records without an end": write("records/judgment.jsonl", DEEP),
+    "results without an end": write("results/results.json", DEEP),
+    "no words": write("results/missing.csv", b"\xff\xfe"),
+    "too long a cell": write("results/missing.csv", b'"' + b"x" * 200_000 + b'"'),
+    "no study file": write("study.toml", b"[[["),
+    "an id that is none": edit("pair", lambda row: row.update(item_id=[])),
+    "a number that no table holds": edit("assignment", lambda row: row.update(repeat=10**30)),
+    "text for a yes or no": edit("completion", lambda row: row.update(cached={})),
+    "settings that are none": edit("rater", lambda row: row.update(settings=7)),
+    "a pipe": let_it_be_a_pipe,
+    "no name of a file": list_what_no_file_can_be,
+}
+
+
+@pytest.mark.parametrize("change", STRANGE.values(), ids=STRANGE)
+def test_what_nobody_can_read_is_a_fault_and_no_accident(
+    released: Path, change: Callable[[Path], str]
+) -> None:
+    named = change(released)
+    assert named in {one.where for one in verify_release(released, Quiet()).faults}
+
+
+def test_a_release_that_nobody_can_read_is_not_analyzed(heart: Heart, released: Path) -> None:
+    STRANGE["a number that no table holds"](released)
+    done = heart("analyze", released / "study.toml")
+    assert done.code == 1
+    assert "is not as it was released" in done.err
+
+
+def test_a_system_may_be_called_like_no_number(heart: Heart, tmp_path: Path) -> None:
+    study = tmp_path / "nan.toml"
+    table = '[[system]]\npreset = "original"\n[[system]]\npreset = "generic"\nname = "nan"\n'
+    text = OF_CORPUS[: OF_CORPUS.index("[[items]]")] + OF_CORPUS[OF_CORPUS.rindex("[[items]]") :]
+    first, last = text.index("[[system]]"), text.index("[judging]")
+    study.write_text(text[:first] + table + text[last:], encoding="utf-8")
+    assert heart("run", study).code == 0
+    assert heart("release", study, tmp_path / "out").code == 0
+    assert "nan" in (tmp_path / "out" / "results" / "win-rates.csv").read_text(encoding="utf-8")
+    assert verify_release(tmp_path / "out", Quiet()).faults == ()
+
+
+def test_a_number_beyond_any_other_is_another() -> None:
+    assert list(differences(10**400, 1.5, "n")) == ["n"]
+    assert list(differences(10**400, 10**400, "n")) == []
+
+
+def test_whoever_did_nothing_hides_nobody(world: World, tmp_path: Path) -> None:
+    gone = world.come("judge", group="peer")
+    assert gone.judge().status_code == 303
+    name = gone.name
+    gone.client.post("/withdraw", data={"confirm": "yes"})
+    clinicians = [world.come("judge", group="clinician") for _ in range(5)]
+    assert clinicians[0].judge().status_code == 303
+    with pytest.raises(StoreError, match="as few as 1 who are alike"):
+        release(world, tmp_path / "out")
+    release(world, tmp_path / "out", is_coarse=True)
+    people = [one for one in lines_of(tmp_path / "out", "rater") if one["kind"] == "human"]
+    assert {one["name"] for one in people} == {name, clinicians[0].name}
+    assert {one["group"] for one in people} == {None}
+    assert "clinician" not in (tmp_path / "out" / "people.jsonl").read_text(encoding="utf-8")

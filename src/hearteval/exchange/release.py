@@ -29,7 +29,11 @@ MANIFEST, SUMS, STUDY_FILE, PEOPLE_FILE = (
 RECORDS = "records"
 HASH, HEX_DIGITS = "content", 32
 MADE_AT = "created_at"
-UNREADABLE = (InvalidRecordError, ValueError, TypeError, KeyError, AttributeError)
+UNREADABLE = (
+    *(InvalidRecordError, ValueError, TypeError, LookupError, AttributeError),
+    *(ArithmeticError, RecursionError),
+)
+"""What may be raised on the way from text that anybody may have changed to records and numbers."""
 MEMBERS = ("item_ids", "system_ids", "rater_ids")
 KINDS: Mapping[str, type[Any]] = {f"{RECORDS}/{kind_name(kind)}.jsonl": kind for kind in TABLES}
 """Kinds of records by their file, in the order in which they may refer to each other."""
@@ -109,13 +113,14 @@ def read_lines(kind: type[Any], text: str) -> Iterator[Line]:
             kept, id_ = row.pop(HASH), str(row["id"])
             is_whole = _hash_of(row) == kept
             record = _record_of(kind, row)
+            is_own = is_tombstone(record) or replace(record, id="").id == id_
         except UNREADABLE:
             yield Line(None, line, (Fault(f"{name}, line {number}", "cannot be read"),))
             continue
         faults = []
         if not is_whole:
             faults.append(Fault(f"{name} {id_}", "was changed: its hash is that of other content"))
-        if not is_tombstone(record) and replace(record, id="").id != id_:
+        if not is_own:
             faults.append(Fault(f"{name} {id_}", "its id is not that of its content"))
         yield Line(record, line, tuple(faults))
 
@@ -245,14 +250,13 @@ def others(folder: Path, manifest: Manifest) -> list[str]:
 def read_file(folder: Path, name: str) -> bytes | None:
     """Return what a file of a release holds; None where it cannot be read.
 
-    A name that leads out of the folder names none.
+    A name that leads out of the folder names none, nor does one that no file can have.
     """
     path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
-        return None
     try:
-        return path.read_bytes()
-    except OSError:
+        is_within = path.resolve().is_relative_to(folder.resolve())
+        return path.read_bytes() if is_within and path.is_file() else None
+    except (OSError, ValueError, RuntimeError):  # such as a link to itself
         return None
 
 

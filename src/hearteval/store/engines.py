@@ -27,11 +27,12 @@ from sqlalchemy.exc import (
     InterfaceError,
     OperationalError,
     ProgrammingError,
+    StatementError,
 )
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
-from hearteval.errors import SettingsError, StoreError
+from hearteval.errors import InvalidRecordError, SettingsError, StoreError
 from hearteval.store.version import VERSION, read_version
 
 T = TypeVar("T")
@@ -354,6 +355,7 @@ def run_patiently(
 
     Raises:
         StoreError: The database refused the work, or stayed away too long.
+        InvalidRecordError: A value is not of the kind that its column holds.
     """
     deadline = time.monotonic() + patience_seconds
     wait = FIRST_WAIT_SECONDS
@@ -380,6 +382,11 @@ def run_patiently(
                 raise _failure(name, error) from error
             outage.begins(name, patience_seconds=patience_seconds)
             has_waited = True
+        except StatementError as error:
+            words = type(error.orig).__name__
+            raise InvalidRecordError(
+                f"store {name} cannot hold a record: a value is of the wrong kind ({words})"
+            ) from error
         time.sleep(min(wait, max(left, 0)))
         wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 

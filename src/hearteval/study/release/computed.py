@@ -85,10 +85,17 @@ def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:
             else:
                 yield inner
     elif _is_number(then) and _is_number(now):
-        if not math.isclose(then, now, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+        if then != now and not _is_close(then, now):
             yield path
     elif then != now:
         yield path
+
+
+def _is_close(then: float, now: float) -> bool:
+    try:
+        return math.isclose(then, now, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    except OverflowError:  # an integer that is larger than any float
+        return False
 
 
 def _is_number(value: Any) -> bool:

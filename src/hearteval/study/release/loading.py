@@ -10,6 +10,7 @@ from hearteval.exchange.release import (
     MANIFEST,
     PEOPLE_FILE,
     STUDY_FILE,
+    UNREADABLE,
     Fault,
     Manifest,
     read_file,
@@ -57,11 +58,15 @@ def load_release(
 ) -> Iterator[Fault]:
     """Add to a store all that a release holds; yield what is not as it was made.
 
-    What cannot be read is left out, and so is what refers to it.
-
-    Raises:
-        StoreError: Its records contradict each other.
+    What cannot be read is left out. Where records do not fit together, nothing after them is added.
     """
+    try:
+        yield from _load(folder, manifest, store, progress)
+    except (StoreError, *UNREADABLE):
+        yield Fault("records", "do not fit together, or hold what none can: not all could be read")
+
+
+def _load(folder: Path, manifest: Manifest, store: Store, progress: Progress) -> Iterator[Fault]:
     for kind, lines in read_records(folder):
         records = [line.record for line in lines if line.record is not None]
         yield from (fault for line in lines for fault in line.faults)

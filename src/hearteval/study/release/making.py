@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Item, Rater, Study
+from hearteval.domain import Item, Study
 from hearteval.errors import SettingsError, StoreError, not_written
 from hearteval.exchange.release import (
     KINDS,
@@ -30,7 +30,6 @@ from hearteval.exchange.release import (
 )
 from hearteval.items.files import format_items
 from hearteval.report.plots.files import figure_files, figures_of, require_matplotlib
-from hearteval.store.people.persons import Person
 from hearteval.store.rows import kind_name
 from hearteval.study import remove_left_drafts
 from hearteval.study.release.computed import (
@@ -44,7 +43,7 @@ from hearteval.study.release.computed import (
 from hearteval.study.release.described import describing_files
 from hearteval.study.release.loading import ASKED_FILE
 from hearteval.study.release.passing import Passing
-from hearteval.study.release.refusals import GROUP, coarsen, find_private, require_fit
+from hearteval.study.release.refusals import GROUP, find_private, require_fit
 from hearteval.study.release.study_file import ITEMS, public_study_file
 from hearteval.study.results import analyze
 from hearteval.study.session import Session, opened_release
@@ -91,12 +90,10 @@ def release_study(
     require_real(study, "it is not released")
     _require_free(folder, study)
     people = session.store.people.people(study.id)
-    said = coarsen(_background(people), is_allowed=is_coarse)
-    has_groups = any(GROUP in of for of in said.values()) or not any(one.group for one in people)
-    passing = Passing(session, study, has_groups=has_groups)
+    passing = Passing(session, study, is_coarse=is_coarse)
     records: dict[type[Any], list[Any]] = {**dict(passing.records())}
     files = public_study_file(session.settings)
-    files[PEOPLE_FILE] = "".join(_people_lines(said, people, records)).encode()
+    files[PEOPLE_FILE] = "".join(_people_lines(passing.said)).encode()
     if any(table.source == "file" for table in session.settings.items):
         files[ITEMS] = format_items(records[Item]).encode()
     require_fit(find_private(records, files, people=people), accepted=accepted)
@@ -137,25 +134,11 @@ def _require_free(folder: Path, study: Study) -> None:
         raise SettingsError(f"{folder}: is not replaced: {what}; name a new folder")
 
 
-def _background(people: Sequence[Person]) -> dict[str, dict[str, Any]]:
-    """Return what is known of those who have not withdrawn."""
-    return {
-        one.name: {**({GROUP: one.group} if one.group else {}), **(one.background or {})}
-        for one in people
-        if one.withdrawn_at is None
-    }
-
-
-def _people_lines(
-    said: Mapping[str, Mapping[str, Any]],
-    people: Sequence[Person],
-    records: Mapping[type[Any], Sequence[Any]],
-) -> Iterator[str]:
-    """Write what is passed on of everybody whose records are, in the order of pseudonyms."""
-    there = {one.name for one in records[Rater] if one.kind == "human"}
-    for name in sorted(one.name for one in people if one.name in there):
-        of = dict(said.get(name, {}))
-        yield of_person(name, group=of.pop(GROUP, None), background=of)
+def _people_lines(said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Write what is passed on of everybody, in the order of pseudonyms."""
+    for name, of in sorted(said.items()):
+        background = {key: value for key, value in of.items() if key != GROUP}
+        yield of_person(name, group=of.get(GROUP), background=background)
 
 
 def _record_files(

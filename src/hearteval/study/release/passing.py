@@ -30,6 +30,7 @@ from hearteval.store.base import Store
 from hearteval.store.records import Record
 from hearteval.store.rows import TABLES
 from hearteval.study.records.permitted import Permitted, may_be_passed_on, repeats
+from hearteval.study.release.refusals import GROUP, coarsen
 
 BESIDE: tuple[Callable[[Study], str], ...] = (
     audit_study_id,
@@ -93,13 +94,32 @@ _REFERS: Mapping[type[Any], Callable[[Any, _Found], bool]] = {
 class Passing(Permitted):
     """A study as a release has it; counts what it leaves out by what it is."""
 
-    has_groups: bool = True
-    """Whether it is said of people to which group they belong."""
+    is_coarse: bool = False
+    """Whether less may be said of people until enough are alike."""
     n_left_out: Counter[str] = field(default_factory=Counter)
 
     @cached_property
     def _members(self) -> dict[type[Any], dict[str, Any]]:
         return members_of(self.session.store, self.study)
+
+    @cached_property
+    def said(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is said of each person whose records are passed on, by pseudonym.
+
+        Of whoever has withdrawn that is nothing. Who joined and did nothing hides nobody.
+        """
+        there = {one.name for one in self._members[Rater].values() if one.kind == "human"}
+        people = self.session.store.people.people(self.study.id)
+        known = {
+            one.name: {**({GROUP: one.group} if one.group else {}), **(one.background or {})}
+            for one in people
+            if one.name in there
+        }
+        gone = {one.name for one in people if one.withdrawn_at is not None}
+        said = coarsen(
+            {k: of for k, of in known.items() if k not in gone}, is_allowed=self.is_coarse
+        )
+        return {name: said.get(name, {}) for name in known}
 
     def records(self) -> Iterator[tuple[type[Any], list[Record]]]:
         """Yield what is passed on, kind by kind, in the order in which they may refer."""
@@ -150,7 +170,7 @@ class Passing(Permitted):
                 may_leave = self.may_quote(record) and self._is_open(record)
                 return record if may_leave else replace(record, evidence="")
             case Rater():
-                return record if self.has_groups else replace(record, group=None)
+                return replace(record, group=self.said.get(record.name, {}).get(GROUP))
         return record
 
     def _may_reason(self, record: Judgment) -> bool:

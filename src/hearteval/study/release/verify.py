@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
@@ -12,9 +13,10 @@ from typing import NamedTuple
 from hearteval.analysis.study import StudyResults
 from hearteval.config import load_study
 from hearteval.domain import Study
-from hearteval.errors import StoreError
+from hearteval.errors import HeartError, SettingsError
 from hearteval.exchange.release import (
     STUDY_FILE,
+    UNREADABLE,
     Fault,
     Manifest,
     check_files,
@@ -73,29 +75,21 @@ def verify_release(folder: Path, tell: Tell, *, before: Path | None = None) -> V
     faults = check_files(folder, manifest)
     if before is not None:
         faults += check_kept(folder, manifest, before)
+    n_tables, results = 0, None
     with closing(SqlStore.in_memory()) as store:
-        n_tables, results = 0, None
+        with tell.progress("reading") as progress:
+            faults += load_release(
+                folder, manifest, store, progress=lambda _kind, n: progress(n, None)
+            )
         try:
-            with tell.progress("reading") as progress:
-                faults += load_release(
-                    folder, manifest, store, progress=lambda _kind, n: progress(n, None)
-                )
-                study = store.latest_study(manifest.study_id)
-            if study is None:
-                faults.append(Fault("study", "there is no record of it"))
-            else:
-                with tell.progress("reading replies again") as progress:
-                    checked = verify_store(store, progress=lambda _kind, n: progress(n, None))
-                    faults += (
-                        Fault(f"{one.kind} {one.id}".strip(), one.words) for one in checked.faults
-                    )
-                session = Session(
-                    settings=load_study(folder / STUDY_FILE), store=store, tell=tell, now=utc_now
-                )
-                found, n_tables, results = _compute_again(session, study, folder, manifest)
-                faults += found
-        except StoreError:  # a record contradicts another, or refers to one that is not there
-            faults.append(Fault("records", "do not fit together: nothing could be computed again"))
+            found, n_tables, results = _check_loaded(folder, manifest, store, tell)
+            faults += found
+        except SettingsError:
+            faults.append(Fault(STUDY_FILE, "cannot be read as a study file"))
+        except (HeartError, *UNREADABLE) as error:
+            # Whoever changed records may have made anything of them.
+            words = f"nothing can be computed of them again ({type(error).__name__})"
+            faults.append(Fault("records", words))
     return Verified(
         folder,
         manifest,
@@ -104,6 +98,21 @@ def verify_release(folder: Path, tell: Tell, *, before: Path | None = None) -> V
         tuple(others(folder, manifest)),
         results,
     )
+
+
+def _check_loaded(
+    folder: Path, manifest: Manifest, store: SqlStore, tell: Tell
+) -> tuple[list[Fault], int, StudyResults | None]:
+    """Hold what was loaded against itself, and compute of it again as `_compute_again` does."""
+    study = store.latest_study(manifest.study_id)
+    if study is None:
+        return [Fault("study", "there is no record of it")], 0, None
+    with tell.progress("reading replies again") as progress:
+        checked = verify_store(store, progress=lambda _kind, n: progress(n, None))
+    faults = [Fault(f"{one.kind} {one.id}".strip(), one.words) for one in checked.faults]
+    session = Session(settings=load_study(folder / STUDY_FILE), store=store, tell=tell, now=utc_now)
+    found, n_tables, results = _compute_again(session, study, folder, manifest)
+    return faults + found, n_tables, results
 
 
 def _compute_again(
@@ -146,20 +155,25 @@ def _compare_tables(made: Mapping[str, bytes], anew: Mapping[str, bytes]) -> lis
     return faults
 
 
-def _cells(table: bytes) -> list[list[object]]:
-    """Return the cells of a table, numbers as numbers."""
-    return [[_value(cell) for cell in row] for row in csv.reader(io.StringIO(table.decode()))]
+def _cells(table: bytes) -> list[list[object]] | None:
+    """Return the cells of a table, numbers as numbers; None where it is none."""
+    try:
+        return [[_value(cell) for cell in row] for row in csv.reader(io.StringIO(table.decode()))]
+    except (UnicodeDecodeError, csv.Error):
+        return None
 
 
 def _value(cell: str) -> object:
+    """Return a number, or a word; one such as "nan" may be a system's name."""
     try:
-        return float(cell)
+        number = float(cell)
     except ValueError:
         return cell
+    return number if math.isfinite(number) else cell
 
 
 def _json_of(content: bytes) -> object:
     try:
         return json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
