@@ -103,6 +103,7 @@ COMMANDS = {
     "judges audit": ("judges", "audit", "study.toml"),
     "judges calibrate": ("judges", "calibrate", "study.toml"),  # this one compares, which it says
     "judges halo": ("judges", "halo", "study.toml"),  # the cue judge has none, which it says
+    "judges drift": ("judges", "drift", "study.toml"),  # it continues no board, which it says
     "compare": ("compare", "study.toml"),
     "plan": ("plan", "study.toml"),
     "gate": ("gate", "study.toml", "--baseline", "generic", "--candidate", "original"),

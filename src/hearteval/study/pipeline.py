@@ -308,9 +308,10 @@ def plan_words(
     what = "rating" if settings.judging.protocol == "rating" else "judgment"
     plan += (
         f", at most {plural(most['max_completions'], 'reply')} and"
-        f" {plural(most['max_judgments'], what)} by {plural(most['n_judges'], 'judge')}, the stress"
-        " set and repeats included"
+        f" {plural(most['max_judgments'], what)} by {plural(most['n_judges'], 'judge')}"
     )
+    if not most["n_frozen"]:  # whose judges have faced both
+        plan += ", the stress set and repeats included"
     more = [people_words(settings, items, when=utc_now(), used=done.used)]
     work = plan_people(settings, items)
     more += [] if work is None else work_lines(settings, work)

@@ -100,12 +100,16 @@ def continue_release(release: Path, folder: Path, tell: Tell) -> Continued:
         ranked = [one.name for one in described if one.kind != "stress"]
         said = _said(release, folder, manifest, ranked, n=_opponents(release, board, study, tell))
         text = _head(release, path, manifest, ranked) + format_study(said)
+        draft = folder / f".{path.name}"  # nobody takes a store that was not filled for a board
         try:
             _copy_files(release, folder)
-            write_whole(path, text)
+            write_whole(draft, text)
+            _fill(release, load_study(draft), board, back, tell)
+            draft.replace(path)
         except OSError as error:
             raise not_written(folder, error) from error
-        _fill(release, load_study(path), board, back, tell)
+        finally:
+            draft.unlink(missing_ok=True)
     nowhere = [one for one in said.get("judge", ()) if one.get("base_url") == NO_ADDRESS]
     names = [str(one.get("name") or one.get("preset") or one.get("model")) for one in nowhere]
     return Continued(path, manifest, tuple(ranked), tuple(names))
