@@ -1,14 +1,21 @@
 """Pairs: full and balanced designs, from the seed alone."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from made_records import FULL
 
 from hearteval.domain import Completion
-from hearteval.judgments.plan.pairs import Candidate, choose_balanced, enumerate_pairs
+from hearteval.judgments.plan.pairs import (
+    Candidate,
+    choose_balanced,
+    choose_pairs,
+    enumerate_pairs,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -87,3 +94,29 @@ def test_another_seed_chooses_other_pairs() -> None:
     assert ids(choose_balanced(candidates, n=20, seed=1)) != ids(
         choose_balanced(candidates, n=20, seed=2)
     )
+
+
+def test_newcomers_meet_everybody_equally_often_and_nobody_else_meets() -> None:
+    candidates, _ = enumerate_pairs(completions(n_items=20, n_systems=7))
+    pool = {f"system-{s}" for s in range(5)}
+    policy = replace(FULL, design="newcomers", opponents=3)
+    chosen = choose_pairs(candidates, policy, seed=1, pool=pool)
+    assert len(chosen) == 3 * 2 * 20  # three opponents of each reply of the two
+    assert not any(pool.issuperset(one.system_ids) for one in chosen)
+    met = Counter(one.system_ids for one in chosen)
+    assert len(met) == 2 * 5 + 1
+    assert max(met.values()) - min(met.values()) <= 1
+    planned = {one.id for one in chosen}
+    more = replace(policy, opponents=4)
+    grown = choose_pairs(candidates, more, seed=1, pool=pool, planned=planned)
+    assert planned < {one.id for one in grown}
+    every = choose_pairs(candidates, replace(policy, opponents=99), seed=1, pool=pool)
+    assert len(every) == 20 * (2 * 5 + 1)
+
+
+def test_of_nineteen_systems_eighteen_pairs_are_new() -> None:
+    candidates, _ = enumerate_pairs(completions(n_items=1, n_systems=19))
+    pool = {f"system-{s}" for s in range(18)}
+    policy = replace(FULL, design="newcomers", opponents=18)
+    assert len(candidates) == 171
+    assert len(choose_pairs(candidates, policy, seed=1, pool=pool)) == 18
