@@ -13,8 +13,9 @@ from heart_command import Heart
 from made_corpus import OPEN_TURN, write_corpus
 from people_site import PEOPLE, World, people_world
 
-from hearteval.domain import Rater
+from hearteval.domain import Item, Rater
 from hearteval.errors import SettingsError, StoreError
+from hearteval.exchange.release import Fault, read_manifest
 from hearteval.study import Quiet
 from hearteval.study.release.computed import differences
 from hearteval.study.release.making import release_study
@@ -260,6 +261,26 @@ def test_texts_of_a_corpus_stay_out_and_what_quotes_them_too(heart: Heart, tmp_p
     assert "esconv/README.txt" in json.loads((folder / "manifest.json").read_text())["files"]
 
 
+def test_a_reply_that_quotes_a_corpus_stays_out(heart: Heart, tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus")
+    study, replies = tmp_path / "corpus.toml", tmp_path / "replies.csv"
+    quoter = '[[system]]\nname = "quoter"\nmodel = "imported/q"\nfamily = "q"\n[judging]'
+    study.write_text(
+        OF_CORPUS.replace("[judging]", quoter).replace("regular = 6", "regular = 1"), "utf-8"
+    )
+    heart("run", study)
+    with open_stored(study, Quiet()) as (session, stored):
+        items = list(session.store.iter(Item, stored))
+    said = f"You say: {OPEN_TURN.upper()}"
+    rows = "".join(f'{one.id},quoter,"{said}"\n' for one in items)
+    replies.write_text(f"item,system,text\n{rows}", encoding="utf-8")
+    assert heart("import", study, replies, "--kind", "completions").code == 0
+    assert heart("run", study).code == 0
+    assert heart("release", study, tmp_path / "out").code == 0
+    assert all_text(tmp_path / "out" / "records").count(said) == len(items) - 1
+    assert verify_release(tmp_path / "out", Quiet()).faults == ()
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> Any:
     with people_world(tmp_path, people=PEOPLE + "practice = false\n") as made:
@@ -349,6 +370,16 @@ def test_a_name_in_the_list_that_leads_out_of_the_folder_names_nothing(
     path.write_text(json.dumps(said), encoding="utf-8")
     told = heart("verify", released, "--json").json["faults"]
     assert {"where": "../secret.txt", "words": "is missing"} in told
+
+
+def test_a_manifest_tells_of_the_study_that_is_there(released: Path) -> None:
+    path = released / "manifest.json"
+    said = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(said | {"name": "better"}), encoding="utf-8")
+    said["id"] = read_manifest(released).right_id
+    path.write_text(json.dumps(said | {"name": "better"}), encoding="utf-8")
+    found = verify_release(released, Quiet()).faults
+    assert found == (Fault("manifest.json", "tells of another study than the records"),)
 
 
 def test_a_manifest_of_another_form_is_refused(released: Path) -> None:

@@ -1,5 +1,6 @@
 """What a release passes on: the records of a study, without words that may not leave it."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,9 @@ BESIDE: tuple[Callable[[Study], str], ...] = (
     drift_study_id,
 )
 """Studies of a study's judges, which its results rest on too."""
+
+QUOTE = 8
+"""Words in a row that a reply has from its dialogue by repeating it, and not by chance."""
 
 
 def members_of(store: Store, study: Study) -> dict[type[Any], dict[str, Any]]:
@@ -133,7 +137,25 @@ class Passing(Permitted):
             return super().unreadable
         repeating = {id_ for id_, one in self._members[System].items() if repeats(one)}
         texts = self._members[Completion].items()
-        return super().unreadable | {id_ for id_, one in texts if one.system_id in repeating}
+        return super().unreadable | {
+            id_ for id_, one in texts if one.system_id in repeating or self._quotes(one)
+        }
+
+    def _quotes(self, text: Completion) -> bool:
+        """Say whether a reply, whoever gave it, repeats a dialogue that is not passed on."""
+        closed = self._closed_runs.get(text.item_id)
+        return closed is not None and not closed.isdisjoint(_runs(text.text))
+
+    @cached_property
+    def _closed_runs(self) -> dict[str, set[tuple[str, ...]]]:
+        closed = (self._members[Item][id_] for id_ in self._closed_items)
+        return {
+            one.id: set().union(
+                *(_runs(turn.text) for turn in one.context),
+                *(_runs(text or "") for text in (one.reference, one.situation)),
+            )
+            for one in closed
+        }
 
     @cached_property
     def _closed_items(self) -> frozenset[str]:
@@ -189,6 +211,12 @@ class Passing(Permitted):
             judgment = self._members[Judgment][label.judgment_id]
             return self._may_reason(judgment)
         return label.completion_id not in self.unreadable
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """Return the words of a text, as many in a row as make a quote."""
+    words = re.findall(r"[\u3040-\u30ff\u3400-\u9fff]|\w+", text.casefold())  # a sign is a word
+    return {tuple(words[k : k + QUOTE]) for k in range(len(words) - QUOTE + 1)}
 
 
 def _bare(record: Judgment) -> Judgment:

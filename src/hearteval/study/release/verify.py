@@ -15,6 +15,7 @@ from hearteval.config import load_study
 from hearteval.domain import Study
 from hearteval.errors import HeartError, SettingsError
 from hearteval.exchange.release import (
+    MANIFEST,
     STUDY_FILE,
     UNREADABLE,
     Fault,
@@ -111,6 +112,12 @@ def _check_loaded(
         checked = verify_store(store, progress=lambda _kind, n: progress(n, None))
     faults = [Fault(f"{one.kind} {one.id}".strip(), one.words) for one in checked.faults]
     session = Session(settings=load_study(folder / STUDY_FILE), store=store, tell=tell, now=utc_now)
+    if (study.name, study.version, study.is_simulated) != (
+        manifest.name,
+        manifest.study_version,
+        manifest.simulated,
+    ):
+        faults.append(Fault(MANIFEST, "tells of another study than the records"))
     found, n_tables, results = _compute_again(session, study, folder, manifest)
     return faults + found, n_tables, results
 
