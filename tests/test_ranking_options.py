@@ -237,7 +237,7 @@ def test_what_is_controlled_needs_items(heart: Heart, path: Path, option: list[s
     done = heart("rank", path, *option)
 
     assert done.code == 2
-    assert "name it as the cluster" in done.err
+    assert "name it as the cluster (--cluster COLUMN" in " ".join(done.err.split())
 
 
 def test_what_cannot_be_shown_is_a_value_error(votes: pd.DataFrame) -> None:
@@ -423,6 +423,7 @@ def test_people_who_joined_no_two_groups_are_ranked_beside_judges(
     ("given", "error", "said"),
     [
         ({"judged_by": {}}, SettingsError, "no votes of judges"),
+        ({"judged_by": "judges.csv"}, TypeError, "by the name of each judge, as .*, not str"),
         ({"human": ["zoe"]}, SettingsError, "zoe: not among the systems"),
         ({"assume_random": False}, SettingsError, "how the comparisons"),
         ({"level": 95}, ValueError, "between 0 and 1"),
@@ -440,6 +441,14 @@ def test_what_cannot_be_anchored_is_refused(
 
     with pytest.raises(error, match=said):
         he.rank_anchored(people, **{**usual, **given})
+
+
+def test_ranking_says_that_judges_tables_go_by_name(
+    both: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    people, judge = both
+    with pytest.raises(TypeError, match="by the name of each judge"):
+        he.rank(people, cluster="prompt", judged_by=judge, **RANDOM)
 
 
 def test_judge_that_names_items_otherwise_is_told(

@@ -86,6 +86,9 @@ def test_a_pilot_alone_is_planned_itself_with_its_own_people(pilot: Path, heart:
     assert said.startswith("Simulated: ")
     assert "With 40 dialogues, 15 people and 1,200 votes" in said
     assert "was measured on 1,200 votes in pilot: 40 dialogues and 15 people" in said
+    told = he.plan(pilot=pilot)
+    same = f"{told.planned.assurance:.0%}" == f"{told.planned.power:.0%}"
+    assert ("Counting in what the pilot's votes leave open" in said) is not same
     assert "Judges are taken to miss as in pilot." in said
     assert 'headline = "anchored"' in said
 
@@ -114,9 +117,18 @@ def test_limits_bound_every_design(study: Path, heart: Heart) -> None:
     assert not body["is_reached"]
     assert body["designs"]
     assert all(one["person_hours"] <= 5 and one["cost"] <= 50 for one in body["designs"])
-    assert "within 5 person-hours and $50" in one_line(
-        heart("plan", study, "--max-hours", "5", "--max-usd", "50").out
-    )
+    said = one_line(heart("plan", study, "--max-hours", "5", "--max-usd", "50").out)
+    assert "within 5 person-hours and $50" in said
+    assert "Raise the limit, or ask for a larger difference (--gap)." in said
+
+
+def test_where_no_design_is_enough_it_says_what_to_change(study: Path, heart: Heart) -> None:
+    said = one_line(heart("plan", study, "--gap", "1").out)
+    wide = one_line(heart("plan", study, "--half-width", ".1").out)
+
+    assert "No design tried is enough to be seen in 80 of 100" in said
+    assert "8 times the dialogues of the study file were not tried: give it more items" in said
+    assert "or ask for a wider interval (--half-width)." in wide
 
 
 def test_nothing_can_be_had_for_nothing(study: Path, heart: Heart) -> None:
@@ -169,7 +181,7 @@ def test_a_picture_is_drawn(study: Path, heart: Heart, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "a plan is of a study file, or of a pilot's"),
+        ((), "heart init DIR --preset people"),
         (("absent.toml",), "no such study file"),
         (("study.toml", "--gap", "0"), "--gap"),
         (("study.toml", "--raters", "4"), "--raters"),
@@ -206,7 +218,8 @@ def test_a_dry_run_ends_with_what_the_study_could_tell(study: Path, heart: Heart
     body = heart("run", study, "--dry-run", "--json").json
 
     assert "With 16 dialogues, 15 people and 288 votes a difference of 5 points" in said
-    assert said.endswith("`heart plan --pilot STUDY.toml` measures it on yours.")
+    assert said.endswith("`heart plan STUDY.toml` lists designs that tell more.")
+    assert "0 judges" not in said
     assert body["outlook"]["n_votes"] == 288
 
 

@@ -64,6 +64,7 @@ def test_page_has_every_system_and_whose_votes_it_stands_on(results: StudyResult
 
     assert all(f"{row.elo:.0f}</b>" in html for row in found.systems)
     assert "the only one of its kind: judges add nothing" in html
+    assert html.count("<b>Exploratory.</b>") == 2
     assert len(all_tables(results)["anchored"].rows) == len(found.systems)
 
 
@@ -141,6 +142,7 @@ def test_anchored_headline_leads_sentence_table_page_and_rows(
     assert found is not None
 
     page = render_page(leading)
+    assert "Exploratory" not in section_html(page, "anchored")
     table = results_table(leading)
     first = [row.system for row in found.systems]
 

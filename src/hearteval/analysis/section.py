@@ -228,6 +228,11 @@ class Section(ABC, Generic[Found]):
         return self.TERMS
 
     @property
+    def is_exploratory(self) -> bool:
+        """Whether the page calls it so."""
+        return self.IS_EXPLORATORY
+
+    @property
     def title(self) -> str:
         """What the page calls it."""
         return self.TITLE

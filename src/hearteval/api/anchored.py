@@ -109,6 +109,20 @@ def rank_anchored(
     return found
 
 
+def check_judges(judged_by: Tables) -> Tables:
+    """Return tables of judges' votes.
+
+    Raises:
+        TypeError: They are not given by the name of each judge.
+    """
+    if not isinstance(judged_by, Mapping):
+        raise TypeError(
+            'judged_by takes tables by the name of each judge, as {"gpt": "judges.csv"}, not'
+            f" {type(judged_by).__name__}"
+        )
+    return judged_by
+
+
 def read_judges(
     people: VoteSource, judged_by: Tables, *, cluster: str | Sequence[str] | None, judge: str | None
 ) -> dict[str, Votes]:
@@ -116,9 +130,10 @@ def read_judges(
 
     Raises:
         SettingsError: Two judges have one name.
+        TypeError: As in `check_judges`.
     """
     judges: dict[str, Votes] = {}
-    for name, table in judged_by.items():
+    for name, table in check_judges(judged_by).items():
         source = people._replace(source=table, by=judge)
         reading = source.open({"strength": None, "cluster": cluster, "rater": None})
         found = {name: reading.whole()} if judge is None else _by_judge(reading)

@@ -112,7 +112,8 @@ def plan_told(
     if named is None:
         raise SettingsError(
             "a plan is of a study file, or of a pilot's: heart plan STUDY.toml, or"
-            " heart plan --pilot STUDY.toml"
+            " heart plan --pilot PILOT.toml. To make a study file: heart init DIR, for people as"
+            " raters heart init DIR --preset people"
         )
     found = plan_study(named, asked, tell, pilot=pilot, n_raters=n_raters)
     return StudyPlan(**flat_fields(found), frame=find_frame_kind(None))

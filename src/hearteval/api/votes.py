@@ -12,7 +12,7 @@ from hearteval.analysis.ranking.contrasts import Anchored, TiedWith, anchor_at, 
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.api.adjusted import Controlled, JudgeAware, open_controlled, open_judged
-from hearteval.api.anchored import AnchoredVotes, anchor_read, read_judges
+from hearteval.api.anchored import AnchoredVotes, anchor_read, check_judges, read_judges
 from hearteval.api.groups import Rankings, make_groups
 from hearteval.api.reading import VoteReading, VoteSource, explaining
 from hearteval.api.shown import Shown
@@ -177,13 +177,13 @@ def rank(
     shown, frame = check_also(options["also"], get_args(AlsoShown)), find_frame_kind(votes)
     controls, position, judge = options["controls"], options["position"], options["judge"]
     beside: dict[str, tuple[VoteReading, Callable[[Votes], Shown]]] = {}
-    judged_by = options["judged_by"]
+    judged_by = check_judges(options["judged_by"])
     if judged_by and by is not None:
         raise SettingsError("votes of judges go with all votes of people: leave `by` out")
     if cluster is None and (controls or position or judge is not None or judged_by):
         raise SettingsError(
-            "rankings that control for something, or for judges, need the column of the item voted"
-            " on (prompt, dialogue): name it as the cluster",
+            "rankings that control for something, or with judges, need the column of the item voted"
+            " on (prompt, dialogue): name it as the cluster (--cluster COLUMN, cluster=…)",
             ids=["cluster"],
         )
     if controls or position:

@@ -66,9 +66,9 @@ VERBS: Mapping[str, str] = {
     "store": "Move studies between databases.",
 }
 FIRST: Mapping[str, Sequence[str]] = {
-    "Do a study": ("init", "doctor", "run", "serve", "report"),
+    "Do a study": ("init", "plan", "doctor", "run", "serve"),
     "Have data": ("rank", "agree", "import"),
-    "Look inside": ("compare", "simulate"),
+    "Look inside": ("gate", "simulate"),
 }
 """What `heart --help` lists: the verbs that most people need, and no more than ten."""
 

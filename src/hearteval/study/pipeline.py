@@ -187,7 +187,10 @@ def show_plan(settings: StudySettings, tell: Tell) -> tuple[dict[str, Any], str]
         "outlook": None if could is None else asdict(could.planned),
     }
     words = plan_words(settings, items, spending, done)
-    return body, words if could is None else f"{words}\n{outlook_words(could)}"
+    if could is not None:
+        words += f"\n{outlook_words(could)}"
+        words += " `heart plan STUDY.toml` lists designs that tell more."
+    return body, words
 
 
 def probe_cost(session: Session, study: Study) -> tuple[dict[str, Any], str]:
@@ -306,12 +309,12 @@ def plan_words(
         plan += ": nothing is left to ask of any model, and nothing to pay"
         return plan.replace(NO_BREAK_SPACE, " ")
     what = "rating" if settings.judging.protocol == "rating" else "judgment"
-    plan += (
-        f", at most {plural(most['max_completions'], 'reply')} and"
-        f" {plural(most['max_judgments'], what)} by {plural(most['n_judges'], 'judge')}"
-    )
-    if not most["n_frozen"]:  # whose judges have faced both
-        plan += ", the stress set and repeats included"
+    plan += f", at most {plural(most['max_completions'], 'reply')}"
+    if most["n_judges"]:
+        judges = plural(most["n_judges"], "judge")
+        plan += f" and {plural(most['max_judgments'], what)} by {judges}"
+        if not most["n_frozen"]:  # whose judges have faced both
+            plan += ", the stress set and repeats included"
     more = [people_words(settings, items, when=utc_now(), used=done.used)]
     work = plan_people(settings, items)
     more += [] if work is None else work_lines(settings, work)

@@ -13,7 +13,7 @@ from hearteval.cli.options import FiniteFloat, StudyPath, json_option
 @click.argument("study_file", metavar="[STUDY.toml]", type=StudyPath(), required=False)
 @click.option(
     "--pilot",
-    metavar="STUDY.toml",
+    metavar="PILOT.toml",
     type=StudyPath(),
     help="A study whose stored votes tell how dialogues and people vary.",
 )

@@ -165,8 +165,8 @@ def _settling(gate: Gate) -> str:
             return "Of a single dialogue nothing can be said."
         least = whole_percent(gate.rule.least_coverage)
         return (
-            f"Under {least}{NO_BREAK_SPACE}% of the judgments are there of some of what is open;"
-            " more dialogues alone do not settle that."
+            f"Some of what is open has under {least}{NO_BREAK_SPACE}% of its judgments, so it"
+            " stays open: more dialogues alone do not change that."
         )
     about = _rounded(result.n_more)
     if not about:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from hearteval.analysis.planner import Anchoring, Plan, Planned
+from hearteval.analysis.planner import TIMES, Anchoring, Plan, Planned
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (
     NO_BREAK_SPACE,
@@ -67,8 +67,11 @@ def _width_words(plan: Plan) -> str:
         f" {PLUS_MINUS}{_points(one.half_width)} points ({PLUS_MINUS}{whole(one.half_width_elo)}"
         " Elo)."
     )
-    if one.assurance is not None:
-        said += f" Over all that the pilot leaves open it would be seen in {_seen(one.assurance)}."
+    if one.assurance is not None and _seen(one.assurance) != _seen(one.power):
+        said += (
+            " Counting in what the pilot's votes leave open, the difference would be seen in"
+            f" {_seen(one.assurance)} of 100."
+        )
     return f"{said}{_writers_words(plan)}"
 
 
@@ -109,8 +112,7 @@ def _advice(plan: Plan) -> str:
         best = plan.designs[0]
         said = f"{wanted}{within} takes {_design_words(plan, few)}."
         if best.n_raters > few.n_raters:
-            more = plural(best.n_raters, "person", "people")
-            said += f" With {more} {plural(best.n_votes, 'vote')} would do."
+            said += f" The cheapest is {_design_words(plan, best)}."
         return said[0].upper() + said[1:]
     most = max(plan.designs, key=lambda one: one.power)
     reached = (
@@ -120,7 +122,22 @@ def _advice(plan: Plan) -> str:
     )
     return (
         f"No design tried{within} is enough {wanted}; the best, {_design_words(plan, most)},"
-        f" comes to {reached}."
+        f" comes to {reached}. {_way_out(plan, is_limited=bool(limits))}"
+    )
+
+
+def _way_out(plan: Plan, *, is_limited: bool) -> str:
+    """Say what to change where no design is enough."""
+    asked = (
+        "a larger difference (--gap)"
+        if plan.half_width is None
+        else "a wider interval (--half-width)"
+    )
+    if is_limited:
+        return f"Raise the limit, or ask for {asked}."
+    return (
+        f"More than {max(TIMES)} times the dialogues of the study file were not tried: give it more"
+        f" items, or ask for {asked}."
     )
 
 
@@ -138,7 +155,7 @@ def _table(plan: Plan) -> Table:
         *([(Column("people"), lambda row: count(row.design.n_raters))] if is_people else []),
         (Column("dialogues"), lambda row: count(row.design.n_items)),
         (Column("pairs"), lambda row: f"{row.design.pairs_per_item:.3g}"),
-        (Column("each by"), lambda row: count(row.design.votes_per_pair)),
+        (Column("by"), lambda row: count(row.design.votes_per_pair)),
         (Column("votes"), lambda row: count(row.design.n_votes)),
         (Column(f"{PLUS_MINUS} points"), lambda row: _points(row.design.half_width)),
         (Column(f"{PLUS_MINUS} Elo", can_go=True), lambda row: whole(row.design.half_width_elo)),
@@ -160,7 +177,7 @@ def _caption(plan: Plan) -> str:
 def _notes(plan: Plan, rows: Sequence[_Row]) -> str:
     said = (
         f"Seen: of 100 such studies, those that tell {_points(plan.gap)} points from no difference."
-        f" Pairs: of a dialogue; each by so many {plan.by}."
+        f" Pairs: of each dialogue. By: {plan.by} who judge each pair."
     )
     if any(row.design.person_hours for row in rows):
         said += " Hours: of people in all."
@@ -216,7 +233,7 @@ def _basis_words(plan: Plan) -> str:
     if basis.pilot is None:
         return (
             f"Not measured here: dialogues and {plan.by} are taken to vary as in {basis.source}."
-            " `heart plan --pilot STUDY.toml` measures it on yours."
+            " `heart plan --pilot PILOT.toml` measures it on the votes of a study you have."
         )
     raters = ("person", "people") if plan.by == "people" else ("judge", "judges")
     counts = [plural(basis.n_items, "dialogue"), plural(basis.n_raters, *raters)]

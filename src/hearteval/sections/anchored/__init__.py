@@ -1,6 +1,7 @@
 """Where people would place the systems, by their votes and what judges' votes add to them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from markupsafe import Markup
@@ -17,8 +18,13 @@ DOUBTFUL = 0.5
 MAX_NAMED = 3
 
 
+@dataclass(frozen=True, slots=True)
 class Anchored(Section[AnchoredRanking]):
-    """People's ranking anchored by judges'."""
+    """People's ranking anchored by judges'.
+
+    Attributes:
+        is_asked: Whether the study file asks for it as its headline.
+    """
 
     NAME: ClassVar = "anchored"
     TITLE: ClassVar = "What people would say with more votes"
@@ -37,6 +43,7 @@ class Anchored(Section[AnchoredRanking]):
             lambda found, _width: rows_height(1.5 * len(found.systems)),
         ),
     )
+    is_asked: bool = field(default=False, kw_only=True)
     whole = staticmethod(whole)
     interval = staticmethod(interval)
 
@@ -44,7 +51,14 @@ class Anchored(Section[AnchoredRanking]):
     def find(cls, basis: Basis) -> Self | None:
         """Take what the study has; None where people or judges did not vote, or where they rate."""
         found = basis.anchored
-        return None if found is None or basis.ratings is not None else cls(found)
+        if found is None or basis.ratings is not None:
+            return None
+        return cls(found, is_asked=basis.voters.asked == "anchored")
+
+    @property
+    def is_exploratory(self) -> bool:
+        """Whether the page calls it so: not where it is the headline that the study names."""
+        return not self.is_asked
 
     @property
     def scale(self) -> Scale:

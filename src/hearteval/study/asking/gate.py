@@ -80,7 +80,7 @@ def price_gate(question: GateQuestion, tell: Tell) -> tuple[str, Estimate]:
     """
     second, pair, first = _understand(question)
     if first is None:
-        return "plan: both are in one study: it is read, and no model is asked", NOTHING
+        return f"plan: {second.file} has both: it is read, and no model is asked", NOTHING
     settings, taken = _taken_over(first, second, pair, tell)
     if not is_readable_as_is(settings.store):
         items = _with_replies(gather(second, tell).items, first, second, taken, tell)
