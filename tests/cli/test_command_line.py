@@ -30,7 +30,7 @@ def test_the_first_help_lists_ten_verbs_in_three_groups(heart: Heart) -> None:
 def test_help_of_a_verb_is_its_own(heart: Heart) -> None:
     assert heart("help", "rank").out == heart("rank", "--help").out
     assert heart("help", "judges", "audit").out == heart("judges", "audit", "--help").out
-    assert "there are init, doctor, run" in heart("help", "xyz").err
+    assert "there are init, plan, doctor, run" in heart("help", "xyz").err
 
 
 def test_help_all_lists_every_verb(heart: Heart) -> None:
