@@ -15,6 +15,7 @@ from made_corpus import OPEN_TURN, write_corpus
 from playwright.sync_api import Browser, Page
 
 from hearteval.domain import Item
+from hearteval.exchange.release import read_manifest, sha256, sums
 from hearteval.sections import SECTIONS
 from hearteval.sections.axes.weighed import Weighed
 from hearteval.study import Quiet
@@ -274,6 +275,25 @@ def test_a_release_that_does_not_hold_is_refused(
     assert done.code == 1
     assert "differences.csv was changed" in done.err
     assert not (tmp_path / "out").exists()
+
+
+def test_tables_of_another_version_are_counted_and_no_reason_to_refuse(
+    heart: Heart, without_people: Path, tmp_path: Path
+) -> None:
+    older = shutil.copytree(without_people, tmp_path / "older")
+    path = older / "results" / "results.json"
+    path.write_text(re.sub(r'"elo": 1', '"elo": 2', path.read_text("utf-8"), count=1), "utf-8")
+    made = read_manifest(older)
+    files = made.files | {"results/results.json": sha256(path.read_bytes())}
+    made = made.model_copy(update={"files": files, "heart_version": "0.0.9"})
+    made = made.model_copy(update={"id": made.right_id})
+    (older / "manifest.json").write_text(made.model_dump_json(by_alias=True), encoding="utf-8")
+    (older / "SHA256SUMS").write_text(sums(files), encoding="utf-8")
+    done = heart("site", older, "--out", tmp_path / "out", "--no-people")
+    assert done.code == 0, done.err
+    assert board_of(tmp_path / "out")["release"]["n_otherwise"] == 1
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "but for 1\N{NO-BREAK SPACE}table that this version of hearteval computes" in page
 
 
 def test_no_folder_but_an_earlier_site_is_replaced(

@@ -66,7 +66,7 @@ class Competitor(NamedTuple):
     def facts(self) -> Iterator[tuple[str, str]]:
         """What its page says of it beside its results, each with a heading."""
         if self.kind == MODEL:
-            yield "Weights", self.weights
+            yield "Model weights", self.weights
             yield (
                 "Price",
                 UNKNOWN
@@ -107,6 +107,9 @@ class Edition(NamedTuple):
     n_files: int
     n_records: int
     n_tables: int
+    n_otherwise: int
+    """Files of results that this version of hearteval computes otherwise than the one that made it.
+    """
 
     @property
     def short_id(self) -> str:
@@ -120,7 +123,6 @@ class Judged(NamedTuple):
     judge: str
     family: str
     words: str
-    is_bad: bool
 
 
 class Reach(NamedTuple):
@@ -201,7 +203,7 @@ class Board:
         found = {
             "who": ("Who", "who"),
             "maker": ("Maker", "maker"),
-            "weights": ("Weights", "weights"),
+            "weights": ("Model weights", "weights"),
             "price": ("Price of a million tokens written", "price_band"),
         }
         choices = {}

@@ -63,8 +63,8 @@ class Weighing(NamedTuple):
 
 def weighed_words(first: str, n_first: int, n_settled: int, n_pairs: int) -> str:
     """Say who comes first under some weights; the script has the same words."""
-    alone = "no other can be first" if n_first == 1 else f"{n_first} systems can be first"
-    return f"{first} comes first; {alone}. Settled: {n_settled} of {n_pairs} differences."
+    who = "no other may be first" if n_first == 1 else f"{n_first} systems may be first"
+    return f"{first} stands highest; {who}. Settled: {n_settled} of {n_pairs} differences."
 
 
 def weighing(found: WeighedAxes | None) -> Weighing | None:

@@ -43,6 +43,9 @@ from hearteval.study.session import Session, utc_now
 from hearteval.study.verify import verify_store
 from hearteval.version import __version__
 
+OTHERWISE, LACKING, NO_MORE = "computed otherwise", "is not there, and should be", "is there"
+"""What is said of results that are not computed again as they stand."""
+
 
 class Verified(NamedTuple):
     """What was found of a release."""
@@ -61,6 +64,18 @@ class Verified(NamedTuple):
     def is_by_this_version(self) -> bool:
         """Whether this version of hearteval made its results."""
         return self.manifest.heart_version == __version__
+
+    @property
+    def otherwise(self) -> tuple[Fault, ...]:
+        """Of the faults, results of another version that this one computes otherwise."""
+        if self.is_by_this_version:
+            return ()
+        said = (OTHERWISE, LACKING, NO_MORE)
+        return tuple(
+            one
+            for one in self.faults
+            if one.where.startswith("results/") and one.words.endswith(said)
+        )
 
 
 def verify_release(folder: Path, tell: Tell, *, before: Path | None = None) -> Verified:
@@ -142,7 +157,7 @@ def _compute_again(
     then = _json_of(made.get(RESULTS, b""))
     moved = Counter(one.split(".")[0] for one in differences(then, _json_of(anew[RESULTS])))
     faults += (
-        Fault(RESULTS, f"{plural(n, 'value')} of {name or 'all'} computed otherwise")
+        Fault(RESULTS, f"{plural(n, 'value')} of {name or 'all'} {OTHERWISE}")
         for name, n in moved.items()
     )
     faults += _compare_tables(made, anew)
@@ -154,11 +169,9 @@ def _compare_tables(made: Mapping[str, bytes], anew: Mapping[str, bytes]) -> lis
     tables = {name for name in made if name.startswith("results/") and name != RESULTS}
     for name in sorted(tables | (anew.keys() - {RESULTS})):
         if name not in anew or name not in made:
-            faults.append(
-                Fault(name, "is there" if name in made else "is not there, and should be")
-            )
+            faults.append(Fault(name, NO_MORE if name in made else LACKING))
         elif any(differences(_cells(made[name]), _cells(anew[name]))):
-            faults.append(Fault(name, "is computed otherwise"))
+            faults.append(Fault(name, f"is {OTHERWISE}"))
     return faults
 
 

@@ -69,9 +69,8 @@ def make_site(
     """
     _require_apart(folders, out)
     require_own_folder(out, SITE)
-    for one in folders:
-        read_manifest(one)  # before any is checked, which takes its time
-    of_all = _by_board([_held(one, tell) for one in folders])
+    there = {read_manifest(one).id: one for one in folders}  # before any is checked, at length
+    of_all = _by_board([_held(one, tell, there) for one in folders])
     if not allows_no_people:
         for releases in of_all:
             _require_people(releases[0])
@@ -97,10 +96,16 @@ def _require_apart(folders: Iterable[Path], out: Path) -> None:
             )
 
 
-def _held(folder: Path, tell: Tell) -> Verified:
-    found = verify_release(folder, tell)
-    if found.faults or found.results is None:
-        first = "; ".join(f"{one.where} {one.words}" for one in found.faults[:MOST_NAMED])
+def _held(folder: Path, tell: Tell, there: Mapping[str, Path]) -> Verified:
+    """Check a release, and that it keeps what it continues, where that is there too.
+
+    Tables of an older version may be computed otherwise by this one: the page then says so.
+    """
+    before = there.get(read_manifest(folder).previous or "")
+    found = verify_release(folder, tell, before=before)
+    faults = [one for one in found.faults if one not in found.otherwise]
+    if faults or found.results is None:
+        first = "; ".join(f"{one.where} {one.words}" for one in faults[:MOST_NAMED])
         raise StoreError(
             f"{folder}: is not as it was released, so no board is made of it: {first}; see heart"
             f" verify {folder}"
@@ -192,6 +197,7 @@ def _edition(found: Verified) -> Edition:
         n_files=len(made.files),
         n_records=sum(made.n_records.values()),
         n_tables=found.n_tables,
+        n_otherwise=len(found.otherwise),
     )
 
 
@@ -240,19 +246,16 @@ def _judges(results: StudyResults) -> list[Judged]:
             one.judge,
             one.family,
             audit_words(one, is_half_tested=one.judge in half),
-            is_bad=bool(one.faults),
         )
         for one in audits.values()
     ]
     found += [
-        Judged(one.rater, "", "Not tested.", is_bad=False)
-        for one in section.panel
-        if one.rater not in audits
+        Judged(one.rater, "", "Not tested.") for one in section.panel if one.rater not in audits
     ]
     n_people = sum(one.kind == "human" and one.n_judged > 0 for one in section.raters)
     if n_people:
         said = "They did not know who wrote what."
-        found.append(Judged(plural(n_people, "person", "people"), "", said, is_bad=False))
+        found.append(Judged(plural(n_people, "person", "people"), "", said))
     return found
 
 
