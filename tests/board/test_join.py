@@ -223,6 +223,19 @@ def test_what_is_frozen_stays_as_it_is(
     assert words in done.err
 
 
+def test_asking_again_asks_about_new_pairs_alone(
+    heart: Heart, board: Path, server: PayingServer, tmp_path: Path
+) -> None:
+    study = join(heart, board, tmp_path / "b", server.url)
+    assert heart("run", study, "--yes").code == 0
+    server.calls.clear()
+    done = heart("judge", study, "--again", "--yes", "--json")
+    assert done.json["judgments"]["n_missing"] == 0
+    assert server.calls == {"judge-1": 2 * N_ITEMS * len(POOL)}
+    with open_stored(study, Quiet()) as (session, stored):
+        assert not list(session.store.unjudged(stored))
+
+
 def test_a_board_is_continued_alone_and_in_a_new_folder(
     heart: Heart, board: Path, tmp_path: Path
 ) -> None:

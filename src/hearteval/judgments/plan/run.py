@@ -213,11 +213,17 @@ def whole_repeat(
 
     They are those of the first time, with the number of the first repeat that is not yet planned
     whole and answered: a repeat that was broken off is finished before another one begins.
-    Assignments that are `given_up`, by id, count as answered.
+    Assignments that are `given_up`, by id, count as answered. Pairs within a pool are left out:
+    `heart judges drift` asks about these.
     """
     completions, _ = _parted(store, study, store.iter(System, study))
     ranked = {completion.id for completion in completions}
-    pairs = {p.id for p in store.iter(Pair, study) if ranked.issuperset(p.completion_ids)}
+    frozen = {completion.id for completion in completions if completion.system_id in study.pool}
+    pairs = {
+        p.id
+        for p in store.iter(Pair, study)
+        if ranked.issuperset(p.completion_ids) and not frozen.issuperset(p.completion_ids)
+    }
     judges = {rater.id for rater in _llm_raters(store, study)}
     planned = {a.id: a for a in store.iter(Assignment, study) if a.rater_id in judges}
     missing = {a.id for a in store.unjudged(study)} - set(given_up)
