@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from heart_command import Heart
 from made_corpus import OPEN_TURN, write_corpus
 from people_site import PEOPLE, World, people_world
 
-from hearteval.domain import Item, Rater
+from hearteval.domain import Completion, Item, Rater, Turn
 from hearteval.errors import SettingsError, StoreError
 from hearteval.exchange.release import Fault, read_manifest
 from hearteval.study import Quiet
@@ -21,7 +22,7 @@ from hearteval.study.release.computed import differences
 from hearteval.study.release.making import release_study
 from hearteval.study.release.refusals import Finding, coarsen, find_private, require_fit
 from hearteval.study.release.verify import verify_release
-from hearteval.study.session import open_stored
+from hearteval.study.session import open_stored, opened_release
 
 OF_CORPUS = """
 [study]
@@ -279,6 +280,11 @@ def test_a_reply_that_quotes_a_corpus_stays_out(heart: Heart, tmp_path: Path) ->
     assert heart("release", study, tmp_path / "out").code == 0
     assert all_text(tmp_path / "out" / "records").count(said) == len(items) - 1
     assert verify_release(tmp_path / "out", Quiet()).faults == ()
+    with opened_release(tmp_path / "out", Quiet()) as (session, stored):
+        again = release_study(session, stored, tmp_path / "again")
+    assert again.manifest.n_left_out["item"] == 1
+    assert again.moved == ()
+    assert all_text(tmp_path / "again" / "records") == all_text(tmp_path / "out" / "records")
 
 
 @pytest.fixture
@@ -498,3 +504,28 @@ def test_whoever_did_nothing_hides_nobody(world: World, tmp_path: Path) -> None:
     assert {one["name"] for one in people} == {name, clinicians[0].name}
     assert {one["group"] for one in people} == {None}
     assert "clinician" not in (tmp_path / "out" / "people.jsonl").read_text(encoding="utf-8")
+
+
+def test_what_is_called_an_id_is_looked_at_where_others_filled_it() -> None:
+    now = datetime(2026, 3, 2, tzinfo=UTC)
+    text = Completion(
+        item_id="0" * 32, system_id="1" * 32, text="Yes.", writer_id="Ann Miller", created_at=now
+    )
+    item = Item(
+        source="own",
+        dialogue_id="jo.miller@example.org",
+        turn_index=0,
+        context=(Turn(role="seeker", text="I cannot sleep."),),
+        subset="regular",
+        situation="",
+        emotion="fear",
+        problem="work",
+        licence="CC0-1.0",
+        consent_basis="Mine.",
+    )
+    found = find_private({Item: [item], Completion: [text]}, {}, people=())
+    assert found == [
+        Finding(f"writer of {text.id}", "a name from elsewhere, which may be no pseudonym"),
+        Finding(f"item {item.id}", "an e-mail address"),
+    ]
+    require_fit(found, accepted={"writer", item.id})

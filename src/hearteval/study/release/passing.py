@@ -22,6 +22,7 @@ from hearteval.domain import (
     Screening,
     Study,
     System,
+    is_tombstone,
 )
 from hearteval.judgments.calibration import calibration_study_id
 from hearteval.judgments.drift import drift_study_id
@@ -164,7 +165,7 @@ class Passing(Permitted):
 
     def _passed_on(self, record: Record) -> Record:
         after = self._without_words(record)
-        if after != record:
+        if after != record or is_tombstone(record):
             self.n_left_out[type(record).__name__.lower()] += 1
         return after
 

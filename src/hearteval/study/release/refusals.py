@@ -28,6 +28,8 @@ SHORTEST_KNOWN = 4
 MOST_LISTED = 20
 GROUP = "group"
 OWN_PSEUDONYM = re.compile(r"P-[0-9A-Z]{8}")
+NAMES = ("dialogue_id", "writer_id")
+"""Fields that somebody else may have filled, though they are called ids."""
 PATTERNS = {
     "e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "secret key": re.compile(
@@ -64,6 +66,12 @@ def find_private(
         for one in records.get(Rater, ())
         if one.kind == "human" and not OWN_PSEUDONYM.fullmatch(one.name)
     ]
+    written = {one.writer_id: one.id for one in records.get(Completion, ()) if one.writer_id}
+    found += [
+        Finding(f"writer of {id_}", "a name from elsewhere, which may be no pseudonym")
+        for name, id_ in written.items()
+        if not OWN_PSEUDONYM.fullmatch(name)
+    ]
     by_people = _ids_by_people(records)
     spoken = {one.id: canonical_json(one).lower() for one in records.get(Item, ())}
     for kind, own in records.items():
@@ -91,7 +99,7 @@ def require_fit(found: Sequence[Finding], *, accepted: Set[str]) -> None:
     raise StoreError(
         f"nothing was released: something tells who somebody is, or opens a door: {listed}{more}."
         " Keep such a text out on the researcher's page; where somebody has looked and it tells"
-        " nothing, say --accept ID, or --accept rater for all names of raters",
+        " nothing, say --accept ID, or for all names of people --accept rater --accept writer",
         ids=[one.where for one in left],
     )
 
@@ -192,7 +200,8 @@ def _values(record: Any) -> list[Any]:
     return [
         value if isinstance(value, str) else json.dumps(value, default=str)
         for name in getattr(record, "__dataclass_fields__", ())
-        if not name.endswith("id") and name not in ("call", "created_at", "context")
+        if (not name.endswith("id") or name in NAMES)
+        and name not in ("call", "created_at", "context")
         for value in [getattr(record, name)]
         if value
     ] + [turn.text for turn in getattr(record, "context", ())]
