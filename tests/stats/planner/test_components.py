@@ -47,7 +47,9 @@ def test_a_crossed_table_has_its_analysis_of_variance() -> None:
         assert found.rest == pytest.approx(ms_rest)
 
 
-def planted(n_systems: int = 5, n_items: int = 400, n_raters: int = 40) -> Comparisons:
+def planted(
+    n_systems: int = 5, n_items: int = 400, n_raters: int = 40, n_replies: int = 1
+) -> Comparisons:
     """Return votes with item .012, rater .008 and writer .01 planted; the last system is people."""
     draw = rng()
     pairs = np.array(list(itertools.combinations(range(n_systems), 2)))
@@ -65,8 +67,12 @@ def planted(n_systems: int = 5, n_items: int = 400, n_raters: int = 40) -> Compa
     of_item = np.repeat(np.arange(n_items), 12)
     left, right = pairs[draw.integers(len(pairs), size=n)].T
     who = draw.integers(n_raters, size=n)
-    wrote = np.where(right == n_systems - 1, draw.integers(20, size=n_items)[of_item], -1)
-    chance = 0.5 + item[of_item, left] - item[of_item, right]
+    reply = draw.integers(n_replies, size=n)
+    writers = np.argsort(draw.random((n_items, 20)), axis=1)[:, :n_replies]
+    wrote = np.where(right == n_systems - 1, writers[of_item, reply], -1)
+    people = effects(n_items, n_replies, variance=0.012)
+    own = np.where(wrote >= 0, people[of_item, reply], item[of_item, right])
+    chance = 0.5 + item[of_item, left] - own
     chance += rater[who, left] - rater[who, right] - np.where(wrote >= 0, writer[wrote], 0.0)
     score = (draw.random(n) < chance).astype(np.float64)
     return votes_of(
@@ -74,8 +80,9 @@ def planted(n_systems: int = 5, n_items: int = 400, n_raters: int = 40) -> Compa
     )
 
 
-def test_planted_components_are_found() -> None:
-    votes = planted()
+@pytest.mark.parametrize("n_replies", [1, 3])
+def test_planted_components_are_found(n_replies: int) -> None:
+    votes = planted(n_replies=n_replies)
     found = measure_components(votes, written=np.arange(5) == 4, rng=rng())
     parts = found.components
     assert parts.item == pytest.approx(0.012, abs=0.004)
@@ -131,3 +138,16 @@ def test_uneven_loads_are_measured() -> None:
     # 40, 10, 10 and 10 votes.
     found = measure_components(uneven, rng=rng()).unevenness
     assert found == pytest.approx(4 * (40 * 39 + 3 * 10 * 9) / (70 * 69))
+
+
+def test_replies_of_several_people_to_an_item_are_completions_of_their_own() -> None:
+    """Four raters agree on each of 60 replies, two to an item: that is no chance."""
+    item, writer, rater = (a.ravel() for a in np.meshgrid(range(30), range(2), range(4)))
+    score = rng().integers(0, 2, (30, 2)).astype(np.float64)[item, writer]
+    left = np.zeros_like(item)
+    columns = {"item": item, "rater": rater, "score": score, "writer": writer}
+    votes = votes_of(2, left=left, right=left + 1, **columns)
+    told = measure_components(votes, written=np.array([False, True]), rng=rng()).components
+    untold = measure_components(votes, rng=rng()).components
+    assert told.rest < untold.rest / 2
+    assert told.item > untold.item

@@ -72,7 +72,7 @@ def measure_components(
     cells = _merge(votes)
     systems = _signed(cells, np.zeros_like(cells.item))
     has_raters = bool(cells.rater.any())
-    effects = [_signed(cells, cells.item)]
+    effects = [_of_completions(cells, written)]
     effects += [_signed(cells, cells.rater)] if has_raters else []
     n_writers = len(np.unique(cells.writer[cells.writer >= 0]))
     has_writers = written is not None and n_writers > 1
@@ -154,6 +154,20 @@ def _signed(cells: _Cells, label: IntArray) -> Any:
     columns = np.concatenate((label * n + cells.low, label * n + cells.high))
     shape = (len(label), (int(label.max()) + 1) * n)
     return scipy.sparse.csr_array((values, (np.concatenate((rows, rows)), columns)), shape)
+
+
+def _of_completions(cells: _Cells, written: BoolArray | None) -> Any:
+    """Return the effects of completions: several people's of one item are not one."""
+    rows, n = np.arange(len(cells.item)), cells.n_systems
+    by_people = np.zeros(n, dtype=bool) if written is None else written
+    keys = [
+        np.stack((cells.item, side, np.where(by_people[side], cells.writer, -1)), axis=1)
+        for side in (cells.low, cells.high)
+    ]
+    found, column = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
+    values = np.repeat([1.0, -1.0], len(rows))
+    columns = (np.concatenate((rows, rows)), column.ravel())
+    return scipy.sparse.csr_array((values, columns), (len(rows), len(found)))
 
 
 def _of_writers(cells: _Cells, written: BoolArray) -> Any:
