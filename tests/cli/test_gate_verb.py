@@ -141,6 +141,14 @@ def test_a_dry_run_asks_and_stores_nothing(
     assert not two[1].with_suffix(".db").exists()
 
 
+def test_a_dry_run_names_the_study_that_has_both(heart: Heart, two: tuple[Path, Path]) -> None:
+    done = heart("gate", two[0], "--baseline", "generic", "--candidate", "mine", "--dry-run")
+
+    assert done.code == 0
+    said = "".join(done.out.split())
+    assert said == f"plan:{two[0]}hasboth:itisread,andnomodelisasked"
+
+
 def test_money_is_agreed_to_first(
     heart: Heart, two: tuple[Path, Path], tmp_path: Path, server: PayingServer
 ) -> None:

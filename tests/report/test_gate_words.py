@@ -51,7 +51,9 @@ def test_an_axis_without_a_mark_has_no_difference() -> None:
     scores = np.array([[0.5, np.nan], [0.25, np.nan], [0.0, np.nan]])
 
     axis = gate_object(held(scores))["tests"][1]
+    words = words_of(held(scores)).replace("\N{NO-BREAK SPACE}", " ")
 
+    assert "Some of what is open has under 90 % of its judgments, so it stays open" in words
     assert (axis["difference"], axis["n_items"], axis["verdict"]) == (None, 0, "inconclusive")
 
 
