@@ -529,3 +529,11 @@ def test_what_is_called_an_id_is_looked_at_where_others_filled_it() -> None:
         Finding(f"item {item.id}", "an e-mail address"),
     ]
     require_fit(found, accepted={"writer", item.id})
+
+
+def test_a_record_that_is_there_twice_is_named(released: Path) -> None:
+    path = released / "records" / "judgment.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join((*lines, lines[0])))
+    found = verify_release(released, Quiet()).faults
+    assert Fault("judgment", "a record is there twice") in found

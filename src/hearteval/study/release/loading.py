@@ -74,6 +74,8 @@ def _load(folder: Path, manifest: Manifest, store: Store, progress: Progress) ->
         expected = manifest.n_records.get(name, 0)
         if len(lines) != expected:
             yield Fault(name, f"{len(lines):,} are there, {expected:,} were released")
+        if len({line.text for line in lines}) != len(lines):
+            yield Fault(name, "a record is there twice")
         for start in range(0, len(records), BATCH):
             store.add(records[start : start + BATCH])
             progress(name, min(start + BATCH, len(records)))
