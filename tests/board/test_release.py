@@ -186,6 +186,19 @@ def test_numbers_that_do_not_follow_from_the_votes_are_found_though_all_sums_are
     assert told[-1]["words"] == "1\N{NO-BREAK SPACE}value of leaderboard computed otherwise"
 
 
+def test_a_table_for_reading_that_says_something_else_is_found_though_all_sums_are_right(
+    released: Path,
+) -> None:
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    path = released / "tables" / "judgments.parquet"
+    columns = parquet.read_table(path).to_pydict()
+    columns["winner"][0] = "somebody else"
+    parquet.write_table(arrow.table(columns), path)
+    with_right_sums(released)
+    told = verify_release(released, Quiet()).faults
+    assert ("tables/judgments.parquet", "is not what the records say") in told
+
+
 def test_results_of_another_version_say_which_tables_differ(heart: Heart, released: Path) -> None:
     path = released / "manifest.json"
     said = path.read_text(encoding="utf-8")

@@ -3,9 +3,11 @@
 Making a release and verifying one call the same functions, on a store that was loaded from files.
 """
 
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
@@ -42,6 +44,14 @@ def record_tables(session: Session, study: Study) -> dict[str, bytes]:
         PARQUET.format(kind): format_table(columns, "parquet")
         for kind, columns in tables_of(session, study).items()
     }
+
+
+def read_parquet(content: bytes) -> object:
+    """Return the columns of a Parquet table; None where it is none. It needs pyarrow."""
+    try:
+        return import_module("pyarrow.parquet").read_table(io.BytesIO(content)).to_pydict()
+    except (OSError, ValueError):  # as pyarrow says that it is none
+        return None
 
 
 def protocol_files() -> dict[str, bytes]:

@@ -1,6 +1,7 @@
 """A release, held against itself: every file, record, id and table, from the folder alone."""
 
 import csv
+import importlib.util
 import io
 import json
 import math
@@ -34,6 +35,8 @@ from hearteval.study.release.computed import (
     differences,
     protocol_files,
     protocol_hash,
+    read_parquet,
+    record_tables,
     results_files,
     strange_members,
 )
@@ -161,6 +164,7 @@ def _compute_again(
         for name, n in moved.items()
     )
     faults += _compare_tables(made, anew)
+    faults += _compare_for_reading(session, study, made)
     return faults, len(anew), results
 
 
@@ -173,6 +177,20 @@ def _compare_tables(made: Mapping[str, bytes], anew: Mapping[str, bytes]) -> lis
         elif any(differences(_cells(made[name]), _cells(anew[name]))):
             faults.append(Fault(name, f"is {OTHERWISE}"))
     return faults
+
+
+def _compare_for_reading(session: Session, study: Study, made: Mapping[str, bytes]) -> list[Fault]:
+    """Hold the Parquet tables against the records, where pyarrow is there to read them."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return []
+    anew = record_tables(session, study)
+    return [
+        Fault(name, "is not what the records say")
+        for name, content in made.items()
+        if name.startswith("tables/")
+        and content != anew.get(name)
+        and (name not in anew or read_parquet(content) != read_parquet(anew[name]))
+    ]
 
 
 def _cells(table: bytes) -> list[list[object]] | None:
