@@ -109,6 +109,7 @@ COMMANDS = {
     "gate": ("gate", "study.toml", "--baseline", "generic", "--candidate", "original"),
     "release": ("release", "study.toml", "released"),
     "verify": ("verify", "."),  # no release, which it says
+    "site": ("site", "."),  # likewise
     "paper": ("paper",),
     "check": ("check", "table.csv"),
     "store settle": ("store", "settle", "study.toml", "0"),
