@@ -1,6 +1,7 @@
 """``heart gate``: verdicts and exit codes, who is asked for it, and what it says it costs."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -60,6 +61,21 @@ def test_only_the_candidate_and_the_judge_are_asked(
     assert (done.json["baseline"], done.json["candidate"]) == ("mine (baseline)", "mine")
     assert [test["verdict"] for test in done.json["tests"]] == ["better"] * 6
     assert set(server.used) == {"new", "judge"}
+
+
+def test_a_release_is_a_baseline_of_its_own(
+    heart: Heart, two: tuple[Path, Path], server: PayingServer, tmp_path: Path
+) -> None:
+    old, new = two
+    assert heart("release", old, tmp_path / "kept").code == 0
+    for left in tmp_path.glob("old.*"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    done = heart("gate", tmp_path / "kept", new, "--json")
+
+    assert (done.code, done.json["outcome"]) == (0, "passed")
+    assert set(server.used) == {"new", "judge"}
+    assert heart("verify", tmp_path / "kept").code == 0
 
 
 def test_said_again_it_asks_nobody(
