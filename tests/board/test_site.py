@@ -14,7 +14,7 @@ from heart_command import Heart, run_heart
 from made_corpus import OPEN_TURN, write_corpus
 from playwright.sync_api import Browser, Page
 
-from hearteval.domain import Item
+from hearteval.domain import Axis, Item
 from hearteval.exchange.release import read_manifest, sha256, sums
 from hearteval.sections import SECTIONS
 from hearteval.sections.axes.weighed import Weighed
@@ -22,6 +22,8 @@ from hearteval.study import Quiet
 from hearteval.study.results import analyze
 from hearteval.study.session import open_stored, opened_release
 
+ACCEPTED = ("--accept", "writer")
+"""The names of writers in the table are looked at: they are pseudonyms."""
 OF_CORPUS = """
 [study]
 name = "corpus"
@@ -109,7 +111,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kind = ("--kind", "completions", "--writer", "who")
     assert run_heart("import", study, replies, *kind).code == 0
     assert run_heart("run", study).code == 0
-    done = run_heart("release", study, folder / "v1")
+    done = run_heart("release", study, folder / "v1", *ACCEPTED)
     assert done.code == 0, done.err
     return folder / "v1"
 
@@ -120,7 +122,7 @@ def grown(release: Path) -> Path:
     study = release.parent / "board.toml"
     study.write_text(f'{STUDY}[[system]]\npreset = "advice"\n', encoding="utf-8")
     assert run_heart("run", study).code == 0
-    done = run_heart("release", study, release.parent / "v2")
+    done = run_heart("release", study, release.parent / "v2", *ACCEPTED)
     assert done.code == 0, done.err
     return release.parent / "v2"
 
@@ -362,6 +364,19 @@ def test_an_axis_by_itself_has_the_intervals_of_its_ranking(grown: Path) -> None
         for one in found.at({axis: 1.0}):
             at = rows[one.system].axes[axis]
             assert (one.elo, one.low, one.high) == pytest.approx((at.elo, at.low, at.high))
+
+
+def test_places_under_any_weights_hold_those_under_these(grown: Path) -> None:
+    with opened_release(grown, Quiet()) as (session, study):
+        found = analyze(session, study, sections=(*SECTIONS, Weighed)).found(Weighed)
+    assert found is not None
+    reaches = found.reaches(seed=1)
+    tried: list[dict[Axis, float]] = [{"E": 1.0}, {"E": 1.0, "A": 1.0, "R": 1.0, "T": 1.0}]
+    for weights in tried:
+        for one in found.at(weights):
+            assert one.place is not None
+            assert reaches[one.system].best <= one.place <= reaches[one.system].worst
+    assert sum(one.leads for one in reaches.values()) == pytest.approx(1.0)
 
 
 @pytest.mark.browser

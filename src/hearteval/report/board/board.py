@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hearteval.analysis.ranking.anchored import open_places
-from hearteval.analysis.ranking.axes.weighed import WeighedAxes
+from hearteval.analysis.ranking.axes.weighed import Reach, WeighedAxes
 from hearteval.analysis.study import StudyResults
 from hearteval.report.page.replies import Reading
 from hearteval.report.text import ranks
@@ -125,15 +125,6 @@ class Judged(NamedTuple):
     words: str
 
 
-class Reach(NamedTuple):
-    """How far a system's place depends on what the axes weigh."""
-
-    best: int
-    worst: int
-    leads: float
-    """Share of all weightings in which it leads."""
-
-
 class LeftOut(NamedTuple):
     """A comparison whose texts may not be passed on."""
 
@@ -159,7 +150,7 @@ class Board:
         competitors: By name, every system with a row.
         editions: The releases, the newest first.
         reaches: By system; empty where the axes cannot be weighed.
-        judges: Who judged, people apart.
+        judges: Who judged, people last.
         own_family: Whether a judge decides on systems of its own family.
         won: By system, what it won most clearly; `lost` what it lost.
         notice: Whose dialogues these are.

@@ -24,7 +24,6 @@ from hearteval.report.board.board import (
     Fate,
     Judged,
     LeftOut,
-    Reach,
     has_people,
     placed,
 )
@@ -33,7 +32,6 @@ from hearteval.report.page.links import INDEX, system_page
 from hearteval.report.page.replies import Reading
 from hearteval.report.text import plural
 from hearteval.sections import SECTIONS
-from hearteval.sections.ablations import Ablations
 from hearteval.sections.axes.weighed import Weighed
 from hearteval.sections.judges import Judges
 from hearteval.sections.judges.words import audit_words
@@ -164,18 +162,15 @@ def _board(releases: Sequence[Verified], tell: Tell, *, key: str, page: str) -> 
             )
         known = _competitors(session, study, results, newest.manifest, key)
         won, lost = _fates(session, study, known)
-        of_axes = results.found(Ablations)
-        weights = of_axes.axis_weights if of_axes else None
+        weighed = results.found(Weighed)
         return Board(
             results=results,
             page=page,
             report_page=f"{key}-report.html",
             competitors=known,
             editions=[_edition(one) for one in releases],
-            weighed=results.found(Weighed),
-            reaches={r.system: Reach(r.best, r.worst, r.leads) for r in weights.systems}
-            if weights
-            else {},
+            weighed=weighed,
+            reaches=weighed.reaches(seed=study.seed) if weighed else {},
             judges=_judges(results),
             own_family=not study.design["exclude_own_family"],
             won=won,

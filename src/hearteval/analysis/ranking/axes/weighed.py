@@ -21,6 +21,8 @@ from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA
 from hearteval.stats.comparisons import Comparisons, FloatArray, IntArray
 from hearteval.stats.special import stdtrit
 
+N_WEIGHTINGS = 10_000
+"""Drawn evenly from all weightings of the axes; a share of them is off by half a point."""
 MIN_SYSTEMS = 3
 """Of two systems nothing can be ranked anew: one is preferred or the other."""
 
@@ -37,6 +39,15 @@ class WeighedSystem(NamedTuple):
     place_low: int | None
     """Best place that its differences from the others leave open."""
     place_high: int | None
+
+
+class Reach(NamedTuple):
+    """How far a system's place depends on what the axes weigh."""
+
+    best: int
+    worst: int
+    leads: float
+    """Share of the weightings drawn in which it leads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,6 +122,22 @@ class WeighedAxes:
                 )
             )
         return tuple(sorted(found, key=lambda one: (one.place or n + 1, one.system)))
+
+    def reaches(self, *, seed: int) -> dict[str, Reach]:
+        """Return the places of every system over weightings drawn evenly, and each axis alone.
+
+        Systems that an axis says nothing of are left out.
+        """
+        is_there, n_axes = np.all(np.isfinite(self.theta), axis=0), len(self.axes)
+        drawn = np.random.default_rng(seed).dirichlet(np.ones(n_axes), N_WEIGHTINGS)
+        weights = np.concatenate((drawn, np.eye(n_axes)))
+        elo = (ELO_PER_THETA * weights @ self.theta[:, is_there]).round(ELO_DECIMALS_OF_RANK)
+        places = np.array([1 + (elo > one[:, None]).sum(axis=1) for one in elo.T]).T
+        names = [self.systems[k] for k in np.flatnonzero(is_there)]
+        return {
+            name: Reach(int(at.min()), int(at.max()), float((at[:N_WEIGHTINGS] == 1).mean()))
+            for name, at in zip(names, places.T, strict=True)
+        }
 
 
 def _surely_above(
