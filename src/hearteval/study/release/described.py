@@ -132,14 +132,15 @@ def _datasheet(
     languages = sorted({one.language for one in items})
     sources = Counter(one.source for one in items)
     left = [f"- {n:,} {LEFT_OUT_WORDS.get(kind, kind)}" for kind, n in sorted(n_left_out.items())]
+    bases = "\n".join(f"- {one}" for one in sorted({one.consent_basis for one in items}))
     verdict = " ".join(filter(None, (str(sentence(results)), results.judge_notice)))
     return f"""# {study.name}: what is in this release
 
 {verdict}
 
-This folder holds a study of emotional support in text: in each of \
-{plural(len(items), "dialogue")} somebody in distress is answered by \
-{plural(len(systems), "system")}, and raters who did not know who wrote what said which answer \
+This folder holds a study of emotional support in text: each of \
+{plural(len(items), "dialogue")} ends with somebody who asks for support, and is answered by \
+{plural(len(systems), "system")}. Raters who did not know who wrote what said which answer \
 supports better, or how well.
 
 Check it before you use a number of it: `heart verify FOLDER` holds every file and record against \
@@ -149,6 +150,7 @@ its hash and computes every table again. `heart init NEW --from FOLDER` continue
 - {plural(len(items), "dialogue")}: \
 {listed([f"{n:,} from {source}" for source, n in sorted(sources.items())])}; \
 language {listed(languages)}
+{bases}
 - {n_replies:,} replies of {listed([one.name for one in systems])}, and of the stress set of judges
 - {n_given:,} judgments by {plural(len(judges), "judge")}{_named(judges)} and \
 {plural(people, "person", "people")}
@@ -168,7 +170,7 @@ texts may differ from the study's own.
 ## People
 Raters and writers appear under pseudonyms. What is said of them is so coarse that at least five \
 are alike in it, or is left out. Copies of a release that others have made cannot be called back: \
-whoever takes part is told so before they agree.
+whoever takes part on hearteval's pages is told so before they agree.
 
 ## What it cannot show
 Scores say how support was perceived by these raters, not what it did for anybody. They hold for \
@@ -256,8 +258,8 @@ def _metadata(
         "conformsTo": CROISSANT,
         "name": study.name,
         "description": (
-            "Replies of people and models to people in distress, and who judged which supports"
-            " better: a study by the protocol of HEART (arXiv:2601.19922)."
+            "Replies of people and models to somebody who seeks support, and who judged which"
+            " supports better: a study by the protocol of HEART (arXiv:2601.19922)."
         ),
         "license": "; ".join(sorted({one.licence for one in session.store.iter(Item)})),
         "url": "https://arxiv.org/abs/2601.19922",

@@ -1,18 +1,15 @@
 """A stored study -> a release: a folder that a stranger can check, analyze and continue."""
 
 import json
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Item, Study
-from hearteval.errors import SettingsError, StoreError, not_written
+from hearteval.errors import SettingsError, StoreError
 from hearteval.exchange.release import (
     KINDS,
     MANIFEST,
@@ -31,7 +28,6 @@ from hearteval.exchange.release import (
 from hearteval.items.files import format_items
 from hearteval.report.plots.files import figure_files, figures_of, require_matplotlib
 from hearteval.store.rows import kind_name
-from hearteval.study import remove_left_drafts
 from hearteval.study.release.computed import (
     RESULTS,
     differences,
@@ -45,12 +41,12 @@ from hearteval.study.release.loading import ASKED_FILE
 from hearteval.study.release.passing import Passing
 from hearteval.study.release.refusals import GROUP, find_private, require_fit
 from hearteval.study.release.study_file import ITEMS, public_study_file
+from hearteval.study.report.folders import draft_of
 from hearteval.study.results import analyze
 from hearteval.study.session import Session, opened_release
 from hearteval.study.simulation.apart import require_real
 from hearteval.version import __version__
 
-START = ".hearteval-release."
 TASKS = ("judge",)
 """Kinds of tasks whose number results tell."""
 
@@ -99,7 +95,7 @@ def release_study(
     require_fit(find_private(records, files, people=people), accepted=accepted)
     files |= {**protocol_files(), **_record_files(records, before)}
     files[ASKED_FILE] = _asked(session, study)
-    with _draft_of(folder) as draft:
+    with draft_of(folder) as draft:
         _write(draft, files)
         unnamed = partial(_manifest, study, session, before, passing.n_left_out)
         _write(draft, {MANIFEST: _as_json(unnamed(files))})
@@ -149,7 +145,9 @@ def _record_files(
     for name, kind in KINDS.items():
         lines = [to_line(one) for one in records[kind]]
         old = b"" if before is None else read_file(before, name) or b""
-        known = dict.fromkeys(f"{line}\n" for line in old.decode().split("\n") if line)
+        known = dict.fromkeys(
+            f"{line}\n" for line in old.decode(errors="replace").split("\n") if line
+        )
         new = [line for line in lines if line not in known]
         gone = len(known) + len(new) - len(lines)
         if gone and kind is not Study:
@@ -207,29 +205,6 @@ def _manifest(
 
 def _as_json(manifest: Manifest) -> bytes:
     return (manifest.model_dump_json(by_alias=True, indent=1) + "\n").encode()
-
-
-@contextmanager
-def _draft_of(folder: Path) -> Iterator[Path]:
-    """Yield a folder to write into, which takes the place of another once all is there."""
-    folder = folder.resolve()
-    draft = folder.with_name(f"{START}{os.getpid()}")
-    old = folder.with_name(f"{START}{os.getpid()}.old")
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        remove_left_drafts(folder.parent, START)
-        draft.mkdir()
-        yield draft
-        if folder.exists():
-            folder.replace(old)
-        draft.replace(folder)
-    except OSError as error:
-        raise not_written(folder, error) from error
-    finally:
-        if old.exists() and not folder.exists():
-            old.replace(folder)
-        shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -37,13 +38,8 @@ def write_folder(  # noqa: PLR0913 - whose folder it is, what goes into it, how 
         SettingsError: The folder is another's, or holds something else too.
         StoreError: It cannot be written.
     """
-    folder = folder.resolve()
-    require_own_folder(folder, owner)
-    remove_left_drafts(folder.parent, START)
-    draft = folder.with_name(f"{START}{os.getpid()}")
-    old = folder.with_name(f"{START}{os.getpid()}.old")
-    try:
-        draft.mkdir(mode=0o700 if is_private else 0o755, parents=True)
+    require_own_folder(folder.resolve(), owner)
+    with draft_of(folder, mode=0o700 if is_private else 0o755) as draft:
         with tell.progress(label) as progress:
             names = []
             for n, (name, content) in enumerate(files, 1):
@@ -51,6 +47,22 @@ def write_folder(  # noqa: PLR0913 - whose folder it is, what goes into it, how 
                 names.append(name)
                 progress(n, n_files)
         (draft / MARKER).write_text("\n".join([owner, *names]) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def draft_of(folder: Path, *, mode: int = 0o755) -> Iterator[Path]:
+    """Yield a new folder to write into, which takes the place of another once all is there.
+
+    Raises:
+        StoreError: It cannot be written; what was there before is there still.
+    """
+    folder = folder.resolve()
+    draft = folder.with_name(f"{START}{os.getpid()}")
+    old = folder.with_name(f"{START}{os.getpid()}.old")
+    try:
+        remove_left_drafts(folder.parent, START)
+        draft.mkdir(mode=mode, parents=True)
+        yield draft
         if folder.exists():
             folder.replace(old)
         draft.replace(folder)
