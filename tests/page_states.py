@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from hearteval.errors import StoreError
 from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.store.people.persons import Halted
 
 HELD = "As an AI language model I am sorry to hear this."
 LONG = "Donaudampfschifffahrtsgesellschaft" * 6
@@ -179,14 +180,14 @@ def broken_store(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def paused(world: World) -> Iterator[None]:
-    """Have the study paused while the block runs."""
+def halted(world: World, state: Halted) -> Iterator[None]:
+    """Have the study paused or closed while the block runs."""
     people, study_id = world.store.people, world.desk.study.id
-    people.pause(study_id, is_paused=True, now=world.clock())
+    people.halt(study_id, state, now=world.clock())
     try:
         yield
     finally:
-        people.pause(study_id, is_paused=False, now=world.clock())
+        people.halt(study_id, "", now=world.clock())
 
 
 def _arrive(tour: Tour, path: str = "", **settings: Any) -> Page:
@@ -330,8 +331,8 @@ def _researcher(tour: Tour, *, people: str = "") -> Page:
     return page
 
 
-def _paused(tour: Tour, path: str, kind: str) -> Page:
-    with paused(tour.world):
+def _halted(tour: Tour, path: str, kind: str, state: Halted = "paused") -> Page:
+    with halted(tour.world, state):
         return tour.at(path, kind)
 
 
@@ -399,7 +400,8 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "not-saved": _not_saved,
         "no-database": _no_database,
         "nothing-left": _nothing_left,
-        "paused": lambda tour: _paused(tour, "/task/judge?begin=1", "judge"),
+        "paused": lambda tour: _halted(tour, "/task/judge?begin=1", "judge"),
+        "closed": lambda tour: _halted(tour, "/task/judge?begin=1", "judge", "closed"),
         "practice": lambda tour: tour.at("/practice", "write", is_vetted=False),
         "practice-refused": _practice_refused,
         "practice-sent": _practice,
@@ -418,7 +420,8 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "researcher": _researcher,
         "researcher-made": lambda tour: _researcher(tour, people="3"),
         "researcher-refused": lambda tour: _researcher(tour, people="none"),
-        "researcher-paused": lambda tour: _paused(tour, "/researcher", "research"),
+        "researcher-paused": lambda tour: _halted(tour, "/researcher", "research"),
+        "researcher-closed": lambda tour: _halted(tour, "/researcher", "research", "closed"),
     },
     "forced-strength": {
         "instructions-forced": lambda tour: tour.at("/task/judge", "judge"),

@@ -38,12 +38,13 @@ CONSENT_PLACEHOLDERS = {
     "ending": {"n", "name", "time"},
     "withdraw": {"name"},
     "over": {"contact"},
+    "closed_to_new": {"contact"},
     "same_person": {"name"},
     "page": {"done", "total"},
 }
 """By part of the consent file; the other parts hold none."""
 
-VERSIONS = {"people_consent": "4", "people_writing": "2"}
+VERSIONS = {"people_consent": "5", "people_writing": "2"}
 
 UNREAD = {"version", "role", "id", "value", "answer", "call", "sms", "web", "checked"}
 """Keys whose values stand on no page."""

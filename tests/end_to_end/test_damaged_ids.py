@@ -56,7 +56,7 @@ VALUES = {"gone": GONE, **({"none": "no id"} if IS_WHOLE else {})}
 OF_RUNS = (
     "INSERT INTO claims VALUES (x'01010101010101010101010101010101', 'gone 1', 0, NULL)",
     "INSERT INTO ledger VALUES (x'02020202020202020202020202020202', 'gone 1', 0, 0.5, 0, 1)",
-    "INSERT INTO pauses VALUES (x'03030303030303030303030303030303', 0)",
+    "INSERT INTO pauses VALUES (x'03030303030303030303030303030303', 0, NULL)",
 )
 COLUMNS = {
     f"{table.name}.{column.name}": (table, column)

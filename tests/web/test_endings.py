@@ -34,7 +34,12 @@ def limit_day(world: World, rater: Visitor) -> str:
 
 
 def paused(world: World, rater: Visitor) -> str:
-    world.store.people.pause(world.desk.study.id, is_paused=True, now=world.clock())
+    world.store.people.halt(world.desk.study.id, "paused", now=world.clock())
+    return rater.get("judge")
+
+
+def closed(world: World, rater: Visitor) -> str:
+    world.store.people.halt(world.desk.study.id, "closed", now=world.clock())
     return rater.get("judge")
 
 
@@ -69,6 +74,7 @@ ENDINGS = (
     limit_session,
     limit_day,
     paused,
+    closed,
     already_sent,
     expired,
     nothing_left,

@@ -251,7 +251,7 @@ def test_only_a_researcher_sees_the_researchers_page(house: House) -> None:
             form = {"pause": "yes", "outcome": "failed", "kind_judge": "yes", "people": "1"}
             found = visitor.client.request(method, path, data=form if method == "POST" else None)
             assert found.status_code == 404
-    assert not house.world.store.people.is_paused(house.world.desk.study.id)
+    assert not house.world.store.people.halted(house.world.desk.study.id)
 
 
 def test_other_studies_are_unknown_here(tmp_path: Path) -> None:

@@ -438,14 +438,6 @@ def test_a_pair_whose_text_was_withdrawn_is_given_out_no_more(world: World) -> N
         rater.send("judge", choice="about the same", reason="Equal.")
 
 
-def test_a_paused_study_gives_out_nothing_new(world: World) -> None:
-    researcher, rater = world.come("research"), world.come("judge")
-    researcher.client.post("/researcher/pause", data={"pause": "yes"})
-    assert "The study is paused" in plain(rater.get("judge"))
-    researcher.client.post("/researcher/pause", data={"pause": "no"})
-    assert rater.judge().status_code == 303
-
-
 def test_the_log_tells_what_happened_without_a_word_of_text(world: World) -> None:
     writer = world.come("write", "judge")
     writer.write("Secret words.")
@@ -600,4 +592,4 @@ def test_a_study_adds_points_to_the_consent_that_are_part_of_what_is_recorded(
         world.come("judge")
         (person,) = world.store.people.people(world.desk.study.id)
         assert person.consent_version is not None
-        assert person.consent_version.startswith("4+")
+        assert person.consent_version.startswith("5+")

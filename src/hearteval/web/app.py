@@ -60,7 +60,7 @@ def _no_icon() -> Response:
 
 
 def _health(site: Served) -> Response:
-    site.desk.session.store.people.is_paused(site.desk.study.id)
+    site.desk.session.store.people.halted(site.desk.study.id)
     return PlainTextResponse("ok\n")
 
 
@@ -84,7 +84,8 @@ def _refused(request: Request, error: Exception) -> Response:
 def _no_way_in(request: Request, error: Exception) -> Response:
     assert isinstance(error, LinkError)
     settings = site_of(request).desk.settings
-    status = {"full": 403, "other": 403, "over": 410, "no_id": 400}[error.what]
+    statuses = {"full": 403, "other": 403, "over": 410, "closed_to_new": 410, "no_id": 400}
+    status = statuses[error.what]
     way_back = settings.way_back_when_full if error.what == "full" else None
     is_known = _is_known(request)
     return say(request, error.what, status=status, way_back=way_back, is_known=is_known)

@@ -15,8 +15,8 @@ from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.coverage.safety import screen_words
 from hearteval.store.people.base import Progress
-from hearteval.store.people.persons import Person
-from hearteval.study.people.joining import GROUPS, IDLE, Link, make_invite
+from hearteval.store.people.persons import Halted, Invite, Person
+from hearteval.study.people.joining import GROUPS, IDLE, Link, extend_invite, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.practice import asks_to_score
@@ -69,21 +69,38 @@ def invite(form: Sent, who: Researcher, request: Request, site: Served) -> Respo
 @router.post("/links/{invite_id}/revoke")
 def revoke(invite_id: str, who: Researcher, site: Served) -> Response:
     """Let nobody else come by a link."""
-    known = {one.id for one in site.desk.session.store.people.progress(site.desk.study.id).invites}
-    if invite_id not in known:
+    people, now = site.desk.session.store.people, site.desk.session.now()
+    people.revoke_invite(_link(site, invite_id).id, by=who.name, now=now)
+    return go("/researcher#links")
+
+
+def _link(site: Site, invite_id: str) -> Invite:
+    # Not asked for by its id: PostgreSQL takes none that holds a zero.
+    known = {one.id: one for one in site.desk.session.store.people.invites(site.desk.study.id)}
+    if invite_id not in known or RESEARCH in known[invite_id].kinds:
         raise HTTPException(404)
-    site.desk.session.store.people.revoke_invite(
-        invite_id, by=who.name, now=site.desk.session.now()
-    )
-    return go("/researcher")
+    return known[invite_id]
+
+
+@router.post("/links/{invite_id}/extend")
+def extend(invite_id: str, form: Sent, who: Researcher, site: Served) -> Response:
+    """Let more people come by a link, or for longer."""
+    link = _link(site, invite_id)
+    people, days = (_number(form.get(name) or "0") for name in ("people", "days"))
+    try:
+        extend_invite(site.desk, link, people=people, days=days, by=who.name)
+    except SettingsError as error:
+        return _page(site, fault=str(error), status=422)
+    return go("/researcher#links")
 
 
 @router.post("/pause")
 def pause(form: Sent, who: Researcher, site: Served) -> Response:
-    """Give out nothing new, or again."""
+    """Give out nothing new, or again; or close the study."""
     people, study_id = site.desk.session.store.people, site.desk.study.id
-    is_paused, now = form.get("pause") == "yes", site.desk.session.now()
-    people.pause(study_id, is_paused=is_paused, by=who.name, now=now)
+    states: dict[str, Halted] = {"yes": "paused", "closed": "closed"}
+    wanted = states.get(form.get("pause", ""), "")
+    people.halt(study_id, wanted, by=who.name, now=site.desk.session.now())
     return go("/researcher")
 
 

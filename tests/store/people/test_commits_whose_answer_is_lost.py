@@ -79,7 +79,11 @@ ACTS: dict[str, Callable[[Office], object]] = {
     "stopped": lambda it: it.twice.stop(it.person, now=NOW),
     "withdrawn": lambda it: it.twice.withdraw(it.person, rater_id=new_id(), now=NOW),
     "forgotten": lambda it: it.twice.forget_details(STUDY, before=LATER, now=NOW),
-    "paused": lambda it: it.twice.pause(STUDY, is_paused=True, now=NOW),
+    "paused": lambda it: it.twice.halt(STUDY, "paused", now=NOW),
+    "closed": lambda it: it.twice.halt(STUDY, "closed", now=NOW),
+    "extended": lambda it: it.twice.extend_invite(
+        it.invite, more_people=2, until=LATER, by="P-9", now=NOW
+    ),
 }
 
 

@@ -141,7 +141,7 @@ def test_what_is_in_hand_stays_there_while_a_study_is_paused(store: SqlStore) ->
     store.people.plan([task(1, n_places=1)])
     (person,) = comers(store, 1)
     lease = take(store, person)
-    store.people.pause(person.study_id, is_paused=True, now=NOW)
+    store.people.halt(person.study_id, "paused", now=NOW)
     soon_over = NOW + LEASE - timedelta(minutes=1)
     again = store.people.claim(person, "judge", ticket=new_id(), now=soon_over, lease=LEASE)
     assert again is not None

@@ -14,7 +14,7 @@ from hearteval.store.people import choosing, persons, tasks
 from hearteval.store.people.audit import Event, iter_events, last_told, log, salted
 from hearteval.store.people.choosing import Claimant
 from hearteval.store.people.copying import Rows, read_all, write_all
-from hearteval.store.people.persons import Invite, Person
+from hearteval.store.people.persons import Halted, Invite, Person
 from hearteval.store.people.tasks import (
     Closing,
     Lease,
@@ -57,7 +57,7 @@ class Progress(NamedTuple):
     signs: Sequence[tuple[str, Mapping[str, Any]]]
     """By person, for each answer in which anything was noticed."""
     invites: Sequence[Invite]
-    is_paused: bool
+    halted: Halted
 
 
 class PeopleStore:
@@ -119,7 +119,7 @@ class PeopleStore:
                 return None
             who = _claimant(person, kind)
             in_hand = tasks.renew(connection, who, now=now, lease=lease)
-            if in_hand is not None or persons.is_paused(connection, person.study_id):
+            if in_hand is not None or persons.halted(connection, person.study_id):
                 return in_hand
             found = tasks.give(connection, who, ticket=ticket, now=now, lease=lease)
             if found is not None:
@@ -231,6 +231,29 @@ class PeopleStore:
             return done
 
         return self._write(work)
+
+    def extend_invite(
+        self, invite: Invite, *, more_people: int, until: datetime, by: str, now: datetime
+    ) -> None:
+        """Let so many more come by a link, until a time, unless it was closed."""
+
+        def work(connection: Connection) -> None:
+            known = persons.find_invite(connection, invite.id)
+            read = (invite.most_people, invite.expires_at)
+            if known is None or (known.most_people, known.expires_at) != read:
+                return  # this was committed, and the answer to that was lost
+            done = persons.extend_invite(
+                connection, invite.id, more_people=more_people, until=until
+            )
+            if done:
+                about = {"invite": invite.id, "most": invite.most_people + more_people, "by": by}
+                log(connection, "extended", about, now=now)
+
+        self._write(work)
+
+    def invites(self, study_id: str) -> list[Invite]:
+        """Return the links of a study, the newest first."""
+        return self._read(lambda it: persons.list_invites(it, study_id))
 
     def find_invite(self, invite_id: str, *, now: datetime | None = None) -> Invite | None:
         """Return a link; with a time, only one that works then, though it may be full."""
@@ -421,23 +444,20 @@ class PeopleStore:
 
         return self._write(work)
 
-    def pause(
-        self, study_id: str, *, is_paused: bool, by: str | None = None, now: datetime
-    ) -> None:
+    def halt(self, study_id: str, wanted: Halted, *, by: str | None = None, now: datetime) -> None:
         """Give out nothing new in a study, or again."""
 
         def work(connection: Connection) -> None:
-            if persons.is_paused(connection, study_id) == is_paused:
+            if persons.halted(connection, study_id) == wanted:
                 return
-            persons.set_pause(connection, study_id, at=now if is_paused else None)
-            what = "paused" if is_paused else "resumed"
-            log(connection, what, {"study": study_id, "by": by}, now=now)
+            persons.halt(connection, study_id, wanted, at=now)
+            log(connection, wanted or "resumed", {"study": study_id, "by": by}, now=now)
 
         self._write(work)
 
-    def is_paused(self, study_id: str) -> bool:
-        """Say whether nothing new is given out."""
-        return self._read(lambda it: persons.is_paused(it, study_id))
+    def halted(self, study_id: str) -> Halted:
+        """Say whether a study goes on."""
+        return self._read(lambda it: persons.halted(it, study_id))
 
     def people(self, study_id: str) -> list[Person]:
         """Return the people of a study, in the order in which they came."""
@@ -465,7 +485,7 @@ class PeopleStore:
                 persons.count_work(connection, study_id),
                 persons.signs_by_person(connection, study_id),
                 persons.list_invites(connection, study_id),
-                persons.is_paused(connection, study_id),
+                persons.halted(connection, study_id),
             )
 
         return self._read(work)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, or_, select, update
 
@@ -20,6 +20,8 @@ from hearteval.store.people.tables import (
     tasks,
 )
 
+Halted = Literal["", "paused", "closed"]
+"""Whether a study goes on; gives out nothing new for a while; or is over, until it is opened."""
 MOST_IMPORTED = 1_000_000_000
 NOWHERE = "default"
 """The locale of who has not said where they are, or whose details are gone."""
@@ -32,7 +34,7 @@ _OF_BROWSER = (
     .where(sessions.c.id == bindparam("session_id"), sessions.c.expires_at > bindparam("now"))
     .where(people.c.withdrawn_at.is_(None))
 )
-_PAUSED = select(pauses.c.study_id).where(pauses.c.study_id == bindparam("study_id"))
+_HALT = select(pauses.c.closed_at).where(pauses.c.study_id == bindparam("study_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,15 @@ def revoke_invite(connection: Connection, invite_id: str, *, now: datetime) -> b
     """Let nobody else come by a link; say whether it was one that worked."""
     one = update(invites).where(invites.c.id == invite_id, invites.c.revoked_at.is_(None))
     return connection.execute(one.values(revoked_at=now)).rowcount == 1
+
+
+def extend_invite(
+    connection: Connection, invite_id: str, *, more_people: int, until: datetime
+) -> bool:
+    """Let so many more come by a link, until a time; say whether nobody has closed it."""
+    one = update(invites).where(invites.c.id == invite_id, invites.c.revoked_at.is_(None))
+    wider = {"most_people": invites.c.most_people + more_people, "expires_at": until}
+    return connection.execute(one.values(wider)).rowcount == 1
 
 
 def find_invite(
@@ -319,16 +330,21 @@ def forget_details(connection: Connection, study_id: str, *, before: datetime) -
     return found
 
 
-def set_pause(connection: Connection, study_id: str, *, at: datetime | None) -> None:
+def halt(connection: Connection, study_id: str, wanted: Halted, *, at: datetime) -> None:
     """Give out nothing new in a study from now on, or again."""
     connection.execute(delete(pauses).where(pauses.c.study_id == study_id))
-    if at is not None:
-        connection.execute(insert(pauses), [{"study_id": study_id, "paused_at": at}])
+    if wanted:
+        closed_at = at if wanted == "closed" else None
+        row = {"study_id": study_id, "paused_at": at, "closed_at": closed_at}
+        connection.execute(insert(pauses), [row])
 
 
-def is_paused(connection: Connection, study_id: str) -> bool:
-    """Say whether nothing new is given out in a study."""
-    return connection.execute(_PAUSED, {"study_id": study_id}).first() is not None
+def halted(connection: Connection, study_id: str) -> Halted:
+    """Say whether a study goes on."""
+    row = connection.execute(_HALT, {"study_id": study_id}).first()
+    if row is None:
+        return ""
+    return "paused" if row.closed_at is None else "closed"
 
 
 def count_work(connection: Connection, study_id: str) -> dict[tuple[str, str, str], int]:

@@ -153,8 +153,9 @@ pauses = Table(
     metadata,
     Column("study_id", Id, primary_key=True),
     Column("paused_at", Utc, nullable=False),
+    Column("closed_at", Utc),
 )
-"""Studies in which nothing new is given out."""
+"""Studies in which nothing new is given out; in those that are closed nobody new comes either."""
 
 events = Table(
     "events",

@@ -29,6 +29,7 @@ IDLE = timedelta(hours=8)
 """After which a browser that watches the study, and has asked for nothing, is known no more."""
 MOST_PEOPLE = 100_000
 """By one link, so that a slip in a number is refused and not planned for."""
+MOST_DAYS = 3650
 FOR_ANYBODY = frozenset({"write", "judge", "rate"})
 """Kinds of tasks in which nobody reads what is held back from others."""
 GROUPS = ("crowd", "peer", "clinician")
@@ -82,7 +83,7 @@ def make_invite(desk: Desk, link: Link, *, by: str | None = None) -> tuple[str, 
         raise SettingsError(f"a link is for some of {', '.join(known)}, not {list(link.kinds)}")
     if link.group is not None and link.group not in GROUPS:
         raise SettingsError(f"the group is one of {', '.join(GROUPS)}, not {link.group!r}")
-    if not 1 <= link.most_people <= MOST_PEOPLE or not 1 <= link.days <= 3650:
+    if not 1 <= link.most_people <= MOST_PEOPLE or not 1 <= link.days <= MOST_DAYS:
         raise SettingsError("a link is for at least one person and one day")
     needs_vetting = desk.settings.practice and "write" in link.kinds and not link.is_vetted
     now = desk.session.now()
@@ -102,6 +103,19 @@ def make_invite(desk: Desk, link: Link, *, by: str | None = None) -> tuple[str, 
     return token, invite
 
 
+def extend_invite(desk: Desk, invite: Invite, *, people: int, days: int, by: str) -> None:
+    """Let so many more people come by a link, for so many days more, from its end or from now.
+
+    Raises:
+        SettingsError: A number cannot be, or neither says anything.
+    """
+    now = desk.session.now()
+    until = max(invite.expires_at, now) + timedelta(days=days) if days else invite.expires_at
+    if not people + days or days > MOST_DAYS or invite.most_people + people > MOST_PEOPLE:
+        raise SettingsError("say how many people more, or for how many days more")
+    desk.session.store.people.extend_invite(invite, more_people=people, until=until, by=by, now=now)
+
+
 class Arrival(NamedTuple):
     """Somebody at a link that exists."""
 
@@ -110,9 +124,9 @@ class Arrival(NamedTuple):
     """Who comes again, by this link or another of the study; None for somebody new."""
     is_new: bool
     """Whether they still have to agree to what this link is for."""
-    refusal: Literal["", "full", "over", "other"]
-    """Why they cannot come by it: all its places are taken, it is revoked or too old, or they may
-    do what only the link that they came by first allows."""
+    refusal: Literal["", "full", "over", "other", "closed_to_new"]
+    """Why they cannot come by it: all its places are taken, it is revoked or too old, they may do
+    what only the link that they came by first allows, or the study is closed."""
 
 
 def find_link(
@@ -137,6 +151,8 @@ def find_link(
     if guest is None and known is not None and may_be_same(known, invite, platform_id):
         guest = known
     is_new = guest is None or not set(invite.kinds) <= set(guest.kinds)
+    if is_new and RESEARCH not in invite.kinds and people.halted(desk.study.id) == "closed":
+        return Arrival(invite, None, is_new=True, refusal="closed_to_new")
     is_full = is_new and invite.n_people >= invite.most_people
     return Arrival(invite, guest, is_new=is_new, refusal="full" if is_full else "")
 

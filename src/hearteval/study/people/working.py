@@ -21,7 +21,7 @@ MOST_DRAFT = 20_000
 MOST_WITHDRAWN = 20
 """Tasks in a row whose text was withdrawn while they were given out."""
 
-Halt = Literal["nothing_left", "limit_session", "limit_day", "paused", "not_vetted"]
+Halt = Literal["nothing_left", "limit_session", "limit_day", "paused", "closed", "not_vetted"]
 """Why there is no task, as `protocol/people_consent.toml` names it."""
 
 
@@ -136,7 +136,7 @@ def _next_lease(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) ->
         ticket = token_id(new_token())
         lease = people.claim(person, kind.name, ticket=ticket, now=now, lease=length)
     if lease is None:
-        return "paused" if people.is_paused(desk.study.id) else "nothing_left"
+        return people.halted(desk.study.id) or "nothing_left"
     return lease
 
 
