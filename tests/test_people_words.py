@@ -18,14 +18,14 @@ from hearteval.study.people.served import describe_served
 PLACEHOLDERS = {
     "people_consent": {
         *("contact", "retention_days", "results", "n", "name", "time", "done", "total"),
-        *("served", "kinds"),
+        *("served", "kinds", "day", "month"),
     },
     "people_writing": {"words", "sentences", "characters", "hours", "time"},
-    "people_judging": set(),
+    "people_judging": {"n", "all"},
     "people_review": set(),
     "people_labelling": {"n", "all", "absent"},
     "people_background": set(),
-    "help": {"helpline", "emergency"},
+    "help": {"helpline", "emergency", "number"},
 }
 """By file, what the pages fill in."""
 
@@ -40,7 +40,7 @@ CONSENT_PLACEHOLDERS = {
     "over": {"contact"},
     "closed_to_new": {"contact"},
     "same_person": {"name"},
-    "page": {"done", "total"},
+    "page": {"done", "total", "n", "time", "day", "month"},
 }
 """By part of the consent file; the other parts hold none."""
 

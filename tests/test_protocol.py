@@ -4,9 +4,10 @@ import hashlib
 from importlib.resources import files
 
 import pytest
+from markupsafe import Markup, escape
 
 from hearteval import protocol
-from hearteval.protocol import load_protocol
+from hearteval.protocol import Untranslated, language_of, languages, load_protocol
 
 PINNED = {
     "audit_references": ("1", "ddd3877e72d27150"),
@@ -16,7 +17,7 @@ PINNED = {
     "emotion_words": ("1", "c304f079b050d1d4"),
     "escalation_reader": ("1", "b0af074187ff93f9"),
     "escalation": ("1", "1fa102dbf6562c1d"),
-    "help": ("1", "9644fbc3df069f6c"),
+    "help": ("1", "e32a0bc4090c37f2"),
     "injections": ("1", "3dde2d67e637f4b8"),
     "item_screen": ("1", "30bab726326d07f9"),
     "judge_prompt": ("2", "fc74ad86b631fda9"),
@@ -24,8 +25,8 @@ PINNED = {
     "label_prompt": ("3", "f26fab67d4e3c0dc"),
     "micro_skills": ("2", "e6a3a6620ddf14d0"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
-    "people_consent": ("4", "a83e477135987dfb"),
-    "people_judging": ("1", "723108358bf9126e"),
+    "people_consent": ("4", "1aff041e82e90a9b"),
+    "people_judging": ("1", "c2565b3da8dc8fc0"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),
     "people_review": ("1", "269e95ad590d9ccb"),
     "people_writing": ("2", "e5a97f5f28d55ec0"),
@@ -63,3 +64,22 @@ def test_every_text_is_pinned() -> None:
 def test_an_unknown_text_is_an_error() -> None:
     with pytest.raises(FileNotFoundError):
         load_protocol("absent")
+
+
+def test_what_a_language_lacks_is_english_and_marked_on_a_page() -> None:
+    english, other = load_protocol("people_review"), load_protocol("people_review", "xx")
+    assert other["version"] == f"{english['version']}-xx-0"
+    assert {**other, "version": ""} == {**english, "version": ""}
+    marked = Markup(escape(other["question"]))
+    assert marked == f'<span lang="en" class="untranslated">{english["question"]}</span>'
+
+
+def test_words_with_values_put_in_stay_marked_and_values_are_escaped() -> None:
+    found = Untranslated("{n} sent").format(n="<b>")
+    assert escape(found) == '<span lang="en" class="untranslated">&lt;b&gt; sent</span>'
+    assert str(found) == "<b> sent"
+
+
+def test_languages_begin_with_english() -> None:
+    assert languages()[0] == "en"
+    assert language_of("de-AT") == "de"

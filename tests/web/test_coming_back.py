@@ -9,6 +9,7 @@ import pytest
 from people_site import Visitor, World, people_world, plain
 
 from hearteval.study.people.joining import find_link, forget_old_details, join
+from hearteval.study.people.languages import Somebody
 
 
 @pytest.fixture
@@ -135,7 +136,7 @@ def test_who_has_withdrawn_meanwhile_is_not_taken_for_the_same_person(world: Wor
     found = find_link(world.desk, judge, platform_id=None, known=known)
     assert found is not None
     writer.client.post("/withdraw", data={"confirm": "yes"})
-    came = {"platform_id": None, "locale": "en-GB", "has_consented": True, "guest": known}
+    came = {"platform_id": None, "reader": Somebody("en-GB"), "has_consented": True, "guest": known}
     assert join(world.desk, found.link, **came) is None
 
 

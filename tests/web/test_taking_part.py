@@ -23,6 +23,7 @@ from hearteval.study import Quiet
 from hearteval.study.grow import gather, register
 from hearteval.study.people.joining import find_link, join
 from hearteval.study.people.kinds import KINDS
+from hearteval.study.people.languages import Somebody
 from hearteval.study.people.planning import count_standings, open_tasks, reviewers_agree
 from hearteval.study.report.reading import HELD_BACK, read_examples
 from hearteval.study.results import analyze
@@ -576,7 +577,9 @@ def test_nobody_is_new_without_a_consent(world: World) -> None:
     token = world.invite("judge", most_people=1)
     link = find_link(world.desk, token, platform_id=None)
     assert link is not None
-    found = join(world.desk, link[0], platform_id=None, locale="en-GB", has_consented=False)
+    found = join(
+        world.desk, link[0], platform_id=None, reader=Somebody("en-GB"), has_consented=False
+    )
     assert found is None
     assert world.store.people.people(world.desk.study.id) == []
 

@@ -12,7 +12,7 @@ from hearteval.config.model_settings import Section
 from hearteval.domain import content_hash
 from hearteval.domain.items import EDGES, Edge
 from hearteval.errors import SettingsError
-from hearteval.protocol import load_protocol
+from hearteval.protocol import languages, load_protocol
 
 HumanProtocol = Literal["five-point", "forced-strength", "rating"]
 MINUTES_A_DAY = 24 * 60
@@ -48,6 +48,8 @@ class People(Section):
     scale: str | None = None
     smallest_group: Annotated[int, Field(ge=2)] = 5
     edge: Annotated[list[Edge], Field(default_factory=list)]
+    languages: Annotated[list[str], Field(default_factory=list)]
+    other_languages: bool = False
 
     @field_validator("overlap", mode="before")
     @classmethod
@@ -106,6 +108,8 @@ class PeopleSettings:
         about_you: Names of optional questions about themselves.
         smallest_group: Fewest people of whom a number is shown.
         edge: Items with these edges people are shown too; with any other they are not.
+        languages: In which the pages are offered; empty for those of the items.
+        other_languages: Whether people get items of other languages than that of their pages.
     """
 
     writers_per_item: int
@@ -135,6 +139,8 @@ class PeopleSettings:
     scale: Scale | None
     smallest_group: int
     edge: tuple[Edge, ...]
+    languages: tuple[str, ...]
+    other_languages: bool
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -151,6 +157,8 @@ class PeopleSettings:
             "scale": None if self.scale is None else content_hash(self.scale.model_dump()),
             # Left out where it says nothing, so that studies from before it stay as they are.
             **({"edge": sorted(self.edge)} if self.edge else {}),
+            **({"languages": list(self.languages)} if self.languages else {}),
+            **({"other_languages": True} if self.other_languages else {}),
             **({} if self.sample is None else {"sample": self.sample}),
             **(
                 {"judging_opens": self.judging_opens}
@@ -195,13 +203,22 @@ def read_people(
             f" {', '.join(known)}",
             ids=("people.about_you",),
         )
-    values = people.model_dump(exclude={"overlap", "consent", "about_you", "scale", "edge"})
+    strange = [name for name in people.languages if name not in languages()]
+    if strange:
+        raise SettingsError(
+            f"{path}: people.languages: there are no pages in {strange[0]!r}; known:"
+            f" {', '.join(languages())} (docs/how-to/another-language.md)",
+            ids=("people.languages",),
+        )
+    lists = {"overlap", "consent", "about_you", "scale", "edge", "languages"}
+    values = people.model_dump(exclude=lists)
     return PeopleSettings(
         **values,
         overlap=1.0 if people.overlap == "all" else people.overlap,
         consent=tuple(people.consent),
         about_you=tuple(people.about_you),
         edge=tuple(one for one in EDGES if one in people.edge),
+        languages=tuple(dict.fromkeys(people.languages)),
         scale=None if people.scale is None else _read_scale(path, people.scale),
     )
 
@@ -237,6 +254,7 @@ def readers_alone() -> PeopleSettings:
         consent=[],
         about_you=[],
         edge=[*EDGES],
+        languages=[],
     )
     found = read_people(Path(), people, labels_too=True)
     assert found is not None

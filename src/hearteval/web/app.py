@@ -10,9 +10,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import Scope
 
 from hearteval.errors import StoreError
+from hearteval.study.people.languages import Somebody
 from hearteval.web import people, research, tasks
 from hearteval.web.guard import FRESH, HEADERS, HSTS, Guard
-from hearteval.web.pages import DEFAULT_LOCALE, STATIC, page, static_file
+from hearteval.web.pages import STATIC, page, static_file
 from hearteval.web.site import A_DAY, LinkError, Served, Site, say, site_of, whoever
 
 logger = logging.getLogger(__name__)
@@ -111,7 +112,7 @@ def _give_back(request: Request, *, status: int, headers: Mapping[str, str]) -> 
     form: Mapping[str, str] = getattr(request.state, "form", {})
     return page(
         "not_saved",
-        locale=getattr(request.state, "locale", DEFAULT_LOCALE),
+        reader=getattr(request.state, "reader", Somebody()),
         status=status,
         headers=headers,
         action=request.url.path,

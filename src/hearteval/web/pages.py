@@ -1,7 +1,7 @@
 """Templates and what they may say: every text from `hearteval.protocol`, every value escaped."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -9,9 +9,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from hearteval.protocol import load_protocol
+from hearteval.protocol import ENGLISH, is_checked, language_of, load_protocol
+from hearteval.store.people.persons import NOWHERE
 from hearteval.study.people.kinds import KINDS, too_long
 from hearteval.study.people.labelling import answers_to
+from hearteval.study.people.languages import Reader
 
 STATIC: Mapping[str, str] = {
     "style.css": "text/css; charset=utf-8",
@@ -31,7 +33,6 @@ TASK_NAMES: Mapping[str, str] = {
     "research": "Watch",
 }
 """Of kinds of tasks, or of their templates, as researchers read them."""
-DEFAULT_LOCALE = "default"
 
 
 @cache
@@ -44,33 +45,50 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["words"] = {name: load_protocol(f"people_{name}") for name in WORDS}
-    made.globals["longest"] = longest()
     made.globals["assets"] = {name: _version(name) for name in STATIC}
-    made.globals |= {"door_of": door_of, "task_name": task_name, "answers_to": answers_to}
-    made.filters["paragraphs"] = _paragraphs
+    made.globals |= {
+        "door_of": door_of,
+        "task_name": task_name,
+        "name_of": name_of,
+        "answers_to": answers_to,
+    }
+    made.filters |= {"paragraphs": _paragraphs, "bare": str}
     return made
 
 
 def page(
     template: str,
     *,
-    locale: str = DEFAULT_LOCALE,
+    reader: Reader,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
     **values: Any,
 ) -> Response:
-    """Return a page, with where to find help in a locale at its foot."""
+    """Return a page in the language of its reader, with where to find help at its foot."""
     made = environment().get_template(f"{template}.html.j2")
-    text = made.render(help=help_for(locale), **values)
+    language = reader.language
+    text = made.render(
+        help=help_for(reader.locale, language),
+        words=words_in(language),
+        longest=longest(language),
+        language=language,
+        is_checked=is_checked(language),
+        **values,
+    )
     return HTMLResponse(text, status, headers=dict(headers or {}))
 
 
 @cache
-def help_for(locale: str) -> Mapping[str, Any]:
+def words_in(language: str) -> Mapping[str, Any]:
+    """Return what pages say in a language, by the names of the texts."""
+    return {name: load_protocol(f"people_{name}", language) for name in WORDS}
+
+
+@cache
+def help_for(locale: str, language: str = ENGLISH) -> Mapping[str, Any]:
     """Return where somebody of a locale finds help; of an unknown one, what helps anywhere."""
-    found = load_protocol("help")
-    here = found["locales"].get(locale, found["locales"][DEFAULT_LOCALE])
+    found = load_protocol("help", language)
+    here = found["locales"].get(locale, found["locales"][NOWHERE])
     told = {"helpline": here["helpline"], "emergency": here["emergency"]}
     return {
         "footer": found["footer"].format(**told),
@@ -80,7 +98,7 @@ def help_for(locale: str) -> Mapping[str, Any]:
         "lines": here["lines"],
         "country": here["country"],
         "locales": {name: one["country"] for name, one in found["locales"].items()},
-        "locale": locale if locale in found["locales"] else DEFAULT_LOCALE,
+        "locale": locale if locale in found["locales"] else NOWHERE,
     }
 
 
@@ -89,9 +107,18 @@ def pick_locale(accepted: str) -> str:
     known: dict[str, str] = {name.lower(): name for name in load_protocol("help")["locales"]}
     for part in accepted.split(","):
         name = part.split(";")[0].strip().lower()
-        if name in known and name != DEFAULT_LOCALE:
+        if name in known and name != NOWHERE:
             return known[name]
-    return DEFAULT_LOCALE
+    return NOWHERE
+
+
+def pick_language(accepted: str, offered: Sequence[str]) -> str:
+    """Return the language that a browser asks for first, of those that are offered; else the first.
+
+    The order of a browser's list counts: every browser sends it by preference.
+    """
+    asked = [language_of(part.split(";")[0].strip()) for part in accepted.split(",")]
+    return next((one for one in asked if one in offered), offered[0])
 
 
 @cache
@@ -100,24 +127,30 @@ def static_file(name: str) -> bytes:
     return (files("hearteval.web") / "static" / name).read_bytes()
 
 
-def longest() -> Mapping[str, Any]:
+def longest(language: str) -> Mapping[str, Any]:
     """Return how long a reply may be, and what a page says of a longer one."""
-    most = load_protocol("replies")["completion"]
-    return {"words": most["max_words"], "characters": most["max_characters"], "said": too_long()}
+    most, said = load_protocol("replies")["completion"], too_long(language)
+    return {"words": most["max_words"], "characters": most["max_characters"], "said": said}
 
 
-def door_of(name: str) -> str:
+def door_of(name: str, language: str = ENGLISH) -> str:
     """Return what a kind of task is called where somebody chooses among kinds."""
-    kind, labelling = KINDS[name], load_protocol("people_labelling")["names"]
+    kind, words = KINDS[name], words_in(language)
+    labelling = words["labelling"]["names"]
     if kind.subject:
-        return str(labelling.get(name, f"{labelling[kind.template]} ({kind.subject})"))
+        return labelling.get(name, f"{labelling[kind.template]} ({kind.subject})")  # type: ignore[no-any-return]
     names: Mapping[str, str] = {
-        "write": load_protocol("people_writing")["heading"],
-        "judge": "Compare two replies",
-        "rate": "Rate one reply",
-        "review": load_protocol("people_review")["title"],
+        "write": words["writing"]["heading"],
+        "judge": words["judging"]["door"],
+        "rate": words["judging"]["rating"]["door"],
+        "review": words["review"]["title"],
     }
     return names[name]
+
+
+def name_of(language: str) -> str:
+    """Return what a language calls itself."""
+    return str(load_protocol("people_consent", language)["page"]["language"])
 
 
 def task_name(name: str) -> str:

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import joining
 from hearteval.study.people.background import read_background
 from hearteval.study.people.kinds import RESEARCH, check_text
+from hearteval.study.people.languages import Reader, Somebody, offered_languages
 from hearteval.study.people.practice import (
     Example,
     find_example,
@@ -21,7 +21,7 @@ from hearteval.study.people.practice import (
 from hearteval.study.people.served import served_words
 from hearteval.study.people.task import AnswerError
 from hearteval.study.people.working import kinds_of, practice_read_by, send_practice, sitting_of
-from hearteval.web.pages import help_for, page
+from hearteval.web.pages import help_for, page, words_in
 from hearteval.web.site import (
     Guest,
     Known,
@@ -31,9 +31,9 @@ from hearteval.web.site import (
     Site,
     about_part,
     go,
+    guest_of,
     let_in,
     let_out,
-    locale_of,
     say,
     site_of,
 )
@@ -87,21 +87,24 @@ def first(guest: Guest, request: Request) -> Response:
 def come(token: str, known: Guest, request: Request, site: Served) -> Response:
     """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
     pid = read_platform_id({**request.query_params})
-    values: dict[str, Any] = {"token": token, "pid": pid or ""}
+    guest = guest_of(request)
+    values: dict[str, Any] = {"token": token, "pid": pid or "", "lang": guest.language}
     # A link for several people cannot tell who comes again, and may be full: their browser can.
     if known is not None and _came_by(known, token, pid) and "new" not in request.query_params:
         watches = RESEARCH in known.kinds
-        return page("back_again", locale=known.locale, **values, is_here=True, watches=watches)
+        return page("back_again", reader=known, **values, is_here=True, watches=watches)
     found = _link(request, token, pid, same=None if "new" in request.query_params else known)
-    watches, locale = RESEARCH in found.link.kinds, locale_of(request)
+    watches = RESEARCH in found.link.kinds
     is_here = known is not None and found.guest == known
     is_sure = "same" in request.query_params or (pid and known and pid == known.platform_id)
     if known is not None and is_here and found.is_new and not is_sure:
-        return page("same_person", locale=known.locale, **values, name=known.name)
+        return page("same_person", reader=known, **values, name=known.name)
     values["same"] = "yes" if is_here else ""
     if found.is_new and not watches:
-        return page("warning", locale=locale, served=served_words(site.desk), **values)
-    return page("back_again", locale=locale, **values, is_here=is_here, watches=watches)
+        served = served_words(site.desk, guest.language)
+        offered = offered_languages(site.desk)
+        return page("warning", reader=guest, served=served, offered=offered, **values)
+    return page("back_again", reader=guest, **values, is_here=is_here, watches=watches)
 
 
 def _came_by(person: Person, token: str, pid: str | None) -> bool:
@@ -114,14 +117,15 @@ def consent(token: str, known: Guest, request: Request, site: Served) -> Respons
     asked_with = {**request.query_params}
     pid, same = read_platform_id(asked_with), asked_with.get("same", "")
     link = _link(request, token, pid, same=known if same else None).link
-    form = {"pid": pid or "", "same": same, "locale": locale_of(request)}
-    return _consent(site, link, token, form, {})
+    guest = guest_of(request)
+    form = {"pid": pid or "", "same": same, "locale": guest.locale}
+    return _consent(site, link, token, {**form, "lang": guest.language}, {})
 
 
 @router.get("/declined")
 def declined(request: Request) -> Response:
     """Say that this is all right."""
-    request.state.locale = locale_of(request)
+    request.state.reader = guest_of(request)
     return say(request, "declined")
 
 
@@ -130,17 +134,20 @@ def join(form: Sent, token: str, known: Guest, request: Request, site: Served) -
     """Let in who has agreed to everything, or is known."""
     pid = read_platform_id(form)
     found = _link(request, token, pid, same=known if form.get("same") else None)
+    guest = guest_of(request)
     link, is_new = found.link, found.is_new
     needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
     has_consented = all(form.get(name) == "yes" for name in needed)
     if is_new and RESEARCH not in link.kinds and not has_consented:
-        return _consent(site, link, token, form, {"agree": "missing"}, status=422)
+        return _consent(site, link, token, {**form, "lang": guest.language}, {"agree": "missing"})
     locale = form.get("locale", "")
     joined = joining.join(
         site.desk,
         link,
         platform_id=pid,
-        locale=locale if help_for(locale)["locale"] == locale else locale_of(request),
+        reader=Somebody(
+            locale if help_for(locale)["locale"] == locale else guest.locale, guest.language
+        ),
         has_consented=has_consented,
         guest=found.guest,
     )
@@ -160,21 +167,21 @@ def _consent(
     token: str,
     form: dict[str, str],
     faults: dict[str, str],
-    *,
-    status: int = 200,
 ) -> Response:
-    settings = site.desk.settings
+    settings, reader = site.desk.settings, Somebody(form.get("locale", ""), form["lang"])
+    words = words_in(reader.language)["consent"]
     told = {
         "retention_days": settings.retention_days,
         "contact": settings.contact,
-        "served": served_words(site.desk),
+        "served": served_words(site.desk, reader.language),
     }
-    points = [text.format(**told) for text in load_protocol("people_consent")["consent"]["points"]]
+    points = [text.format(**told) for text in words["consent"]["points"]]
     points = [*settings.consent, *points]
     return page(
         "consent",
-        locale=form.get("locale", ""),
-        status=status,
+        reader=reader,
+        lang=reader.language,
+        status=422 if faults else 200,
         token=token,
         points=points,
         writes="write" in link.kinds,
@@ -211,9 +218,9 @@ def _asks(site: Site) -> bool:
 def about_you(person: Known, site: Served) -> Response:
     """Ask optional questions."""
     settings = site.desk.settings
-    questions = load_protocol("people_background")["questions"]
+    questions = words_in(person.language)["background"]["questions"]
     asked = {name: questions[name] for name in settings.about_you}
-    return page("about_you", locale=person.locale, questions=asked, scale=settings.scale)
+    return page("about_you", reader=person, questions=asked, scale=settings.scale)
 
 
 @router.post("/about-you")
@@ -237,7 +244,7 @@ def work(person: Known, site: Served) -> Response:
     if len(kinds) == 1:
         return go(f"/task/{kinds[0].name}")
     done = {kind.name: sitting_of(site.desk, person, kind).n_done for kind in kinds}
-    return page("work", locale=person.locale, kinds=[k.name for k in kinds], done=done)
+    return page("work", reader=person, kinds=[k.name for k in kinds], done=done)
 
 
 @router.get("/practice")
@@ -252,7 +259,7 @@ def send(form: Sent, person: Known, site: Served) -> Response:
     if person.vetting != "pending" or person.practice is not None:
         return go("/practice")
     try:
-        text = check_text(form.get("text", "").replace("\r\n", "\n"))
+        text = check_text(form.get("text", "").replace("\r\n", "\n"), person.language)
     except AnswerError as error:
         return _practice(site, person, text=form.get("text", ""), faults=error.faults, status=422)
     send_practice(site.desk, person, text)
@@ -266,11 +273,11 @@ def _practice(
         return go("/task/write")
     is_sent = person.practice is not None
     again = practice_read_by(site.desk, person) if is_sent else None
-    dialogues = load_protocol("people_writing")["practice"]["dialogues"]
+    dialogues = words_in(person.language)["writing"]["practice"]["dialogues"]
     turns = dialogues[int(person.id[:8], 16) % len(dialogues)]["turns"]
     return page(
         "practice",
-        locale=person.locale,
+        reader=person,
         status=status,
         turns=[(turn["role"], turn["text"]) for turn in turns],
         is_failed=person.vetting == "failed",
@@ -314,7 +321,7 @@ def _rating_practice(
 ) -> Response:
     return page(
         "practice_rating",
-        locale=person.locale,
+        reader=person,
         status=422 if faults else 200,
         number=example.number,
         n_examples=example.n_examples,
@@ -336,7 +343,7 @@ def stop(person: Known, site: Served) -> Response:
 @router.get("/stopped")
 def stopped(person: Known, site: Served) -> Response:
     """Say what stays, and how to come back."""
-    return page("stopped", locale=person.locale, **about_part(site, person))
+    return page("stopped", reader=person, **about_part(site, person))
 
 
 @router.get("/withdraw")
@@ -352,19 +359,19 @@ def withdraw(form: Sent, person: Known, request: Request, site: Served) -> Respo
         return _withdrawal(person, is_missing=True)
     joining.withdraw(site.desk, person)
     site.written()
-    words = load_protocol("people_consent")
+    words = words_in(person.language)["consent"]
     about = (words["debrief"]["title"], *words["debrief"]["paragraphs"])
     what = {"title": words["withdraw"]["done_title"], "text": "", "more": about}
     what["paragraphs"] = words["withdraw"]["done"]
     way_back = site.desk.settings.way_back
-    done = page("say", locale=person.locale, what=what, way_back=way_back, is_known=False)
+    done = page("say", reader=person, what=what, way_back=way_back, is_known=False)
     return let_out(done, site)
 
 
 def _withdrawal(person: Person, *, is_missing: bool = False) -> Response:
     return page(
         "withdraw",
-        locale=person.locale,
+        reader=person,
         status=422 if is_missing else 200,
         is_missing=is_missing,
         name=person.name,
@@ -386,7 +393,7 @@ def debrief(person: Known, site: Served) -> Response:
     settings = site.desk.settings
     return page(
         "debrief",
-        locale=person.locale,
+        reader=person,
         results=settings.results,
         contact=settings.contact,
         **about_part(site, person),
@@ -398,5 +405,6 @@ def find_help(guest: Guest, request: Request) -> Response:
     """Say where to find help, here and elsewhere."""
     chosen = request.query_params.get("locale", "")
     known = help_for(chosen)["locale"] == chosen
-    locale = chosen if known else request.state.locale
-    return page("help", locale=locale, is_known=guest is not None)
+    reader: Reader = request.state.reader
+    there = Somebody(chosen if known else reader.locale, reader.language)
+    return page("help", reader=there, is_known=guest is not None)

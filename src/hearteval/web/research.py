@@ -19,6 +19,7 @@ from hearteval.store.people.persons import Halted, Invite, Person
 from hearteval.study.people.joining import GROUPS, IDLE, Link, extend_invite, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
+from hearteval.study.people.languages import Somebody
 from hearteval.study.people.practice import asks_to_score
 from hearteval.web.pages import page
 from hearteval.web.site import Known, Sent, Served, Site, go
@@ -149,6 +150,7 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
     rows, signs, said = _rows(progress), _signs(progress), site.texts(site.desk)
     return page(
         "researcher",
+        reader=Somebody(),
         status=status,
         study=site.desk.study.name,
         progress=progress,

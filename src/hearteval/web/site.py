@@ -11,14 +11,14 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.responses import RedirectResponse, Response
 
-from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
+from hearteval.study.people.languages import Somebody, offered_languages
 from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
 from hearteval.web.guard import Tries
-from hearteval.web.pages import page, pick_locale
+from hearteval.web.pages import page, pick_language, pick_locale, words_in
 
 COOKIE = "heart"
 MOST_FIELDS = 60
@@ -109,7 +109,7 @@ def whoever(request: Request) -> Person | None:
     site = site_of(request)
     token = request.cookies.get(site.cookie)
     found = find_person(site.desk, token) if token else None
-    request.state.locale = found.locale if found else locale_of(request)
+    request.state.reader = found or guest_of(request)
     return found
 
 
@@ -120,9 +120,16 @@ async def person_of(person: Annotated[Person | None, Depends(whoever)]) -> Perso
     return person
 
 
-def locale_of(request: Request) -> str:
-    """Return the locale of a browser that belongs to nobody."""
-    return pick_locale(request.headers.get("accept-language", ""))
+def guest_of(request: Request) -> Somebody:
+    """Return for whom a page is that nobody of the study asks for: what their browser asks for.
+
+    A link or a form may name another language, as ``lang``.
+    """
+    accepted = request.headers.get("accept-language", "")
+    form: Mapping[str, str] = getattr(request.state, "form", {})
+    named = form.get("lang") or request.query_params.get("lang", "")
+    offered = offered_languages(site_of(request).desk)
+    return Somebody(pick_locale(accepted), pick_language(f"{named},{accepted}", offered))
 
 
 Known = Annotated[Person, Depends(person_of)]
@@ -177,11 +184,12 @@ def say(
 
     Who is known can stop there.
     """
-    words, settings = load_protocol("people_consent")[what], site_of(request).desk.settings
+    reader = getattr(request.state, "reader", None) or guest_of(request)
+    words, settings = words_in(reader.language)["consent"][what], site_of(request).desk.settings
     text = words.get("text", "").format(contact=settings.contact)
     return page(
         "say",
-        locale=getattr(request.state, "locale", None) or locale_of(request),
+        reader=reader,
         status=status,
         headers=headers,
         what={**words, "text": text},

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from hearteval.domain import AXES, AXIS_NAMES
+from hearteval.domain import AXES
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease
 from hearteval.study.people.kinds import KINDS
@@ -49,7 +49,7 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
     if not done.n_done and not waits and "begin" not in request.query_params:
         return page(
             "instructions",
-            locale=person.locale,
+            reader=person,
             kind=kind.name,
             task=kind.page,
             settings=asked(site),
@@ -57,7 +57,7 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
     every = site.desk.settings.rest_after
     is_tired = kind.is_limited and done.n_sitting and done.n_sitting % every == 0
     if is_tired and "rested" not in request.query_params:
-        return page("rest", locale=person.locale, kind=kind.name, n=done.n_sitting)
+        return page("rest", reader=person, kind=kind.name, n=done.n_sitting)
     found = next_work(site.desk, person, kind, done=done)
     if isinstance(found, Work):
         return _task_page(site, person, found, n_done=done.n_done)
@@ -128,7 +128,7 @@ def _ending(
     """Say why there is no task, and what may be the last that somebody reads of the study."""
     return page(
         "ending",
-        locale=person.locale,
+        reader=person,
         status=status,
         what=what,
         kind=kind.name,
@@ -149,7 +149,7 @@ def _task_page(
 ) -> Response:
     return page(
         f"tasks/{work.kind.page}",
-        locale=person.locale,
+        reader=person,
         status=422 if faults else 200,
         kind=work.kind.name,
         ticket=work.lease.ticket,
@@ -182,5 +182,4 @@ def asked(site: Site) -> dict[str, Any]:
     return {
         "protocol": settings.protocol,
         "axes": AXES if settings.axis_marks or settings.protocol == "rating" else (),
-        "axis_names": AXIS_NAMES,
     }

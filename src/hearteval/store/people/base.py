@@ -504,4 +504,4 @@ class PeopleStore:
 
 
 def _claimant(person: Person, kind: str) -> Claimant:
-    return Claimant(person.study_id, person.id, kind)
+    return Claimant(person.study_id, person.id, kind, person.language)

@@ -28,6 +28,7 @@ class Claimant(NamedTuple):
     study_id: str
     person_id: str
     kind: str
+    language: str
 
 
 class Place(NamedTuple):
@@ -49,6 +50,7 @@ _IS_OPEN = (
     tasks.c.kind == bindparam("kind"),
     tasks.c.n_taken < tasks.c.n_places,
     tasks.c.closed_at.is_(None),
+    tasks.c.language.is_(None) | (tasks.c.language == bindparam("language")),
 )
 _IS_NEW = ~exists().where(
     dealings.c.task_id == tasks.c.id, dealings.c.person_id == bindparam("person_id")
@@ -116,7 +118,7 @@ def find_lapsed(connection: Connection, who: Claimant) -> Place | None:
     lapsed = {row.task_id: row.side for row in rows}
     is_open: set[str] = set()
     for some in in_groups(list(lapsed)):
-        asked = {"study_id": who.study_id, "kind": who.kind, "lapsed": some}
+        asked = {**who._asdict(), "lapsed": some}
         is_open.update(connection.execute(_OPEN_AGAIN, asked).scalars())
     free = [(task_id, side) for task_id, side in lapsed.items() if task_id in is_open]
     for task_id, side in free:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, or_, select, update
 
 from hearteval.domain import record_id
+from hearteval.protocol import ENGLISH
 from hearteval.store.adding import insertion
 from hearteval.store.integrity.seal import Total, follow, is_sum, total_of
 from hearteval.store.people.tables import (
@@ -70,6 +71,8 @@ class Person:
     group: str | None
     vetting: str
     locale: str
+    language: str = ENGLISH
+    """Of their pages, and so of their items."""
     created_at: datetime
     consent_version: str | None = None
     consented_at: datetime | None = None

@@ -82,6 +82,8 @@ class PlannedTask:
     n_places: int
     writers: tuple[str, ...] = ()
     """Pseudonyms of those whose own text or answer it shows."""
+    language: str | None = None
+    """Whose readers alone may take it; None for anybody."""
 
     @property
     def id(self) -> str:
@@ -205,6 +207,7 @@ def _task_row(one: PlannedTask, *, turn: int) -> dict[str, Any]:
         "n_places": one.n_places,
         "n_taken": 0,
         "turn": turn,
+        "language": one.language,
         "closed_at": None,
     }
 

@@ -13,10 +13,11 @@ from typing import Literal, NamedTuple
 
 from hearteval.domain import Rater, content_hash
 from hearteval.errors import SettingsError
-from hearteval.protocol import load_protocol
+from hearteval.protocol import ENGLISH, load_protocol
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import Desk
 from hearteval.study.people.kinds import KINDS, RESEARCH
+from hearteval.study.people.languages import Reader
 from hearteval.study.people.served import served_words
 from hearteval.study.simulation.apart import require_real
 
@@ -176,7 +177,7 @@ def join(
     invite: Invite,
     *,
     platform_id: str | None,
-    locale: str,
+    reader: Reader,
     has_consented: bool,
     guest: Person | None = None,
 ) -> tuple[str, Person] | None:
@@ -187,7 +188,7 @@ def join(
     """
     now = desk.session.now()
     is_asked = RESEARCH not in invite.kinds
-    version = consent_version(desk)
+    version = consent_version(desk, reader.language)
     person = Person(
         id=secrets.token_hex(16) if guest is None else guest.id,
         study_id=desk.study.id,
@@ -196,7 +197,8 @@ def join(
         kinds=invite.kinds,
         group=invite.group,
         vetting=invite.vetting,
-        locale=locale,
+        locale=reader.locale,
+        language=reader.language,
         created_at=now,
         consent_version=version if has_consented else None,
         consented_at=now if has_consented else None,
@@ -214,13 +216,14 @@ def join(
     return None if found is None else (token, found)
 
 
-def consent_version(desk: Desk) -> str:
-    """Return what names the consent that people are asked for.
+def consent_version(desk: Desk, language: str = ENGLISH) -> str:
+    """Return what names the consent that people are asked for, in a language.
 
     The study's own points are part of it, and what it says of the items.
     """
-    version = load_protocol("people_consent")["version"]
-    return f"{version}+{content_hash([*desk.settings.consent, served_words(desk)])[:8]}"
+    version = load_protocol("people_consent", language)["version"]
+    said = [*desk.settings.consent, served_words(desk, language)]
+    return f"{version}+{content_hash(said)[:8]}"
 
 
 def find_person(desk: Desk, token: str) -> Person | None:

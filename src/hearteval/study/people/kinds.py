@@ -101,7 +101,7 @@ def _show_review(desk: Desk, lease: Lease) -> Shown | None:
 
 
 def _read_writing(answer: Answer) -> Answered:
-    text = check_text(answer.text("text"))
+    text = check_text(answer.text("text"), answer.person.language)
     system = human_system(answer.desk.settings)
     completion = Completion(
         item_id=answer.lease.target_id,
@@ -114,32 +114,32 @@ def _read_writing(answer: Answer) -> Answered:
     return answer.closes([completion], completion.id, {"text": text})
 
 
-def check_text(text: str) -> str:
+def check_text(text: str, language: str) -> str:
     """Return a text that a person has written, as a completion holds it.
 
     Raises:
-        AnswerError: There is none, or it is no reply.
+        AnswerError: There is none, or it is no reply; in the language of their pages.
     """
-    words = load_protocol("people_writing")["box"]
+    words = load_protocol("people_writing", language)["box"]
     try:
         found = check_completion(text)
     except InvalidReplyError as error:
-        said = too_long() if error.reason == "over-long" else words["empty"]
+        said = too_long(language) if error.reason == "over-long" else words["empty"]
         raise AnswerError({"text": said}) from None
     if found == WITHDRAWN:
         raise AnswerError({"text": words["empty"]})
     return found
 
 
-def too_long() -> str:
+def too_long(language: str) -> str:
     """Return what to say of a text that is longer than any system's may be."""
     most = load_protocol("replies")["completion"]
-    said: str = load_protocol("people_writing")["box"]["over_long"]
+    said: str = load_protocol("people_writing", language)["box"]["over_long"]
     return said.format(words=most["max_words"], characters=most["max_characters"])
 
 
 def _read_judgment(answer: Answer) -> Answered:
-    words = load_protocol("people_judging")
+    words = load_protocol("people_judging", answer.person.language)
     protocol, faults = answer.desk.settings.protocol, dict[str, str]()
     choice: Any = None
     strength: int | None = None
@@ -193,13 +193,13 @@ def _marks(answer: Answer) -> dict[Axis, AxisMark]:
     return found
 
 
-def read_scores(form: Form) -> tuple[dict[Axis, int], dict[Axis, str]]:
+def read_scores(form: Form, language: str) -> tuple[dict[Axis, int], dict[Axis, str]]:
     """Return what somebody gives one reply on every axis, and their comments.
 
     Raises:
         AnswerError: A score is missing.
     """
-    words = load_protocol("people_judging")["rating"]
+    words = load_protocol("people_judging", language)["rating"]
     axes: dict[Axis, int] = {}
     comments: dict[Axis, str] = {}
     faults = {}
@@ -218,7 +218,7 @@ def read_scores(form: Form) -> tuple[dict[Axis, int], dict[Axis, str]]:
 
 
 def _read_rating(answer: Answer) -> Answered:
-    axes, comments = read_scores(answer.form)
+    axes, comments = read_scores(answer.form, answer.person.language)
     rater = answer.rater
     rating = Rating(
         study_id=answer.desk.study.id,
@@ -233,7 +233,7 @@ def _read_rating(answer: Answer) -> Answered:
 
 
 def _read_review(answer: Answer) -> Answered:
-    words = load_protocol("people_review")
+    words = load_protocol("people_review", answer.person.language)
     verdict: Any = {"fit": "absent", "unfit": "present"}.get(answer.text("verdict"))
     reason = answer.text("reason") if verdict == "present" else ""
     if verdict is None:

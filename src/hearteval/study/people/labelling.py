@@ -206,7 +206,7 @@ def _read_about(taxonomy: Taxonomy, categories: Sequence[Category], answer: Answ
         AnswerError: A category has no answer, or there is one of none of these, or its words do
             not stand in the text.
     """
-    faults = load_protocol("people_labelling")["missing"]
+    faults = load_protocol("people_labelling", answer.person.language)["missing"]
     text = _text(answer.desk, taxonomy, answer.lease)
     fields = {start + one.key for start in (VERDICT, WORDS) for one in categories}
     others = {name for name in answer.form if name.startswith((VERDICT, WORDS))} - fields

@@ -35,6 +35,7 @@ from hearteval.study.people.labelling import (
     labels_of_people,
     settle_kind,
 )
+from hearteval.study.people.languages import part_by_language
 from hearteval.study.people.practice import store_examples
 from hearteval.study.screened import read_screened
 from hearteval.study.session import stored_plan
@@ -77,7 +78,7 @@ def open_tasks(desk: Desk) -> Opened:
     released = [text for text in texts if standings.get(text.id) == "released"]
     # Pairs are chosen among all, as those of the judges are, and then shown or not.
     to_choose = [text for text in all_texts if standings.get(text.id) == "released"]
-    tasks = [
+    planned = [
         *_writing(desk, [items[id_] for id_ in items if id_ in shown]),
         *_reviews(desk, texts, standings),
         *(
@@ -87,6 +88,7 @@ def open_tasks(desk: Desk) -> Opened:
         ),
         *_labelling(desk, released, items, standings),
     ]
+    tasks = part_by_language(desk, planned, items)
     n_new = store.people.plan(tasks)
     store.people.open_only(study.id, {task.id for task in tasks}, now=desk.session.now())
     return Opened(

@@ -82,7 +82,7 @@ def score_example(desk: Desk, person: Person, example: Example, form: Form) -> N
     Raises:
         AnswerError: A score is missing.
     """
-    axes, comments = read_scores(form)
+    axes, comments = read_scores(form, person.language)
     now = desk.session.now()
     text = _in_order(desk, person)[example.number - 1]
     rater = rater_of(person)

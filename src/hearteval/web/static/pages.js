@@ -15,7 +15,7 @@
     for (const it of document.querySelectorAll("time[data-local]")) {
       const at = new Date(it.dateTime);
       const day = at.toDateString() === new Date().toDateString() ? {} : { weekday: "long" };
-      it.textContent = at.toLocaleString("en-GB", Object.assign({ hour: "2-digit", minute: "2-digit" }, day));
+      it.textContent = at.toLocaleString(document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang, Object.assign({ hour: "2-digit", minute: "2-digit" }, day));
     }
   }
 
