@@ -25,7 +25,7 @@ PINNED = {
     "label_prompt": ("3", "f26fab67d4e3c0dc"),
     "micro_skills": ("2", "e6a3a6620ddf14d0"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
-    "people_consent": ("4", "1aff041e82e90a9b"),
+    "people_consent": ("5", "7e5badb846cfd8d8"),
     "people_judging": ("1", "c2565b3da8dc8fc0"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),
     "people_review": ("1", "269e95ad590d9ccb"),
