@@ -25,6 +25,7 @@ PINNED = {
     "label_prompt": ("3", "f26fab67d4e3c0dc"),
     "micro_skills": ("2", "e6a3a6620ddf14d0"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
+    "people_checks": ("1", "6ffbbe2b0ac1ef34"),
     "people_consent": ("5", "7e5badb846cfd8d8"),
     "people_judging": ("1", "c2565b3da8dc8fc0"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),

@@ -1,17 +1,23 @@
 """The ``[people]`` of a study file: who writes and judges, how much, and what they are told."""
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from hearteval.config.model_settings import Section
+from hearteval.config.people.quality import (
+    Quality,
+    preregistered,
+    read_check_texts,
+    read_own_file,
+)
 from hearteval.domain import content_hash
 from hearteval.domain.items import EDGES, Edge
 from hearteval.errors import SettingsError
+from hearteval.judgments.people_checks import CheckTexts
 from hearteval.protocol import languages, load_protocol
 
 HumanProtocol = Literal["five-point", "forced-strength", "rating"]
@@ -50,6 +56,7 @@ class People(Section):
     edge: Annotated[list[Edge], Field(default_factory=list)]
     languages: Annotated[list[str], Field(default_factory=list)]
     other_languages: bool = False
+    quality: Quality | None = None
 
     @field_validator("overlap", mode="before")
     @classmethod
@@ -110,6 +117,8 @@ class PeopleSettings:
         edge: Items with these edges people are shown too; with any other they are not.
         languages: In which the pages are offered; empty for those of the items.
         other_languages: Whether people get items of other languages than that of their pages.
+        quality: Checks among their tasks, and rules over their answers; None for neither.
+        check_texts: Of these checks; None exactly where `quality` is.
     """
 
     writers_per_item: int
@@ -141,6 +150,15 @@ class PeopleSettings:
     edge: tuple[Edge, ...]
     languages: tuple[str, ...]
     other_languages: bool
+    quality: Quality | None
+    check_texts: CheckTexts | None
+
+    @property
+    def quality_hash(self) -> str | None:
+        """SHA-256 over checks and rules, by which a study preregisters them; None without any."""
+        if self.quality is None or self.check_texts is None:
+            return None
+        return preregistered(self.quality, self.check_texts)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -160,6 +178,7 @@ class PeopleSettings:
             **({"languages": list(self.languages)} if self.languages else {}),
             **({"other_languages": True} if self.other_languages else {}),
             **({} if self.sample is None else {"sample": self.sample}),
+            **({} if self.quality is None else {"quality": self.quality_hash}),
             **(
                 {"judging_opens": self.judging_opens}
                 if self.judging_opens != "while-writing"
@@ -210,8 +229,9 @@ def read_people(
             f" {', '.join(languages())} (docs/how-to/another-language.md)",
             ids=("people.languages",),
         )
-    lists = {"overlap", "consent", "about_you", "scale", "edge", "languages"}
-    values = people.model_dump(exclude=lists)
+    read = {"overlap", "consent", "about_you", "scale", "edge", "languages", "quality"}
+    values = people.model_dump(exclude=read)
+    quality = people.quality
     return PeopleSettings(
         **values,
         overlap=1.0 if people.overlap == "all" else people.overlap,
@@ -219,7 +239,9 @@ def read_people(
         about_you=tuple(people.about_you),
         edge=tuple(one for one in EDGES if one in people.edge),
         languages=tuple(dict.fromkeys(people.languages)),
-        scale=None if people.scale is None else _read_scale(path, people.scale),
+        scale=None if people.scale is None else read_own_file(path, "scale", people.scale, Scale),
+        quality=quality,
+        check_texts=None if quality is None else read_check_texts(path, quality),
     )
 
 
@@ -259,18 +281,3 @@ def readers_alone() -> PeopleSettings:
     found = read_people(Path(), people, labels_too=True)
     assert found is not None
     return found
-
-
-def _read_scale(path: Path, name: str) -> Scale:
-    where = f"{path}: people.scale: {name}"
-    try:
-        text = (path.parent / name).read_text(encoding="utf-8-sig")
-        return Scale.model_validate(tomllib.loads(text))
-    except OSError as error:
-        raise SettingsError(f"{where}: cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{where}: cannot be read: {error}") from error
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise SettingsError(f"{where}: {place}: {first['msg']}") from error

@@ -1,0 +1,1 @@
+"""How carefully people answer: their checks, repeats and triads; and rules over them."""
