@@ -58,6 +58,16 @@ def gammaincinv(a: Any, p: Any) -> Any:
     return scipy.special.gammaincinv(a, p)
 
 
+def betainc(a: Any, b: Any, x: Any) -> Any:
+    """Return the distribution function of the beta distribution."""
+    return scipy.special.betainc(a, b, x)
+
+
+def betaincinv(a: Any, b: Any, p: Any) -> Any:
+    """Return a quantile of the beta distribution."""
+    return scipy.special.betaincinv(a, b, p)
+
+
 def chdtrc(df: Any, x: Any) -> Any:
     """Return the upper tail of the chi-squared distribution."""
     return scipy.special.chdtrc(df, x)
