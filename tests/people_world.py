@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from hearteval.domain import record_id
 from hearteval.store.base import Store
-from hearteval.store.people.persons import Invite, Person
+from hearteval.store.people.persons import Invite, Person, Submission
 from hearteval.store.people.tasks import PlannedTask
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -46,10 +46,11 @@ def join(store: Store, invite: Invite, name: str) -> Person:
         created_at=NOW,
         consent_version="1",
         consented_at=NOW,
-        platform_id=f"platform-{name}",
         salt=secrets.token_hex(16),
     )
-    joined = store.people.join(person, session_id=new_id(), until=NOW + timedelta(days=1), now=NOW)
+    came = Submission(came_at=NOW, platform="other", participant=f"platform-{name}", submission="")
+    until = NOW + timedelta(days=1)
+    joined = store.people.join(person, came=came, session_id=new_id(), until=until, now=NOW)
     assert joined is not None
     return joined
 

@@ -416,7 +416,7 @@ def test_names_of_raters_from_elsewhere_have_to_be_looked_at() -> None:
     raters = [
         Rater(name=name, kind="human", family="human") for name in ("P-7K3MQ2XV", "Ann Miller")
     ]
-    found = find_private({Rater: raters}, {}, people=())
+    found = find_private({Rater: raters}, {}, submissions=())
     assert found == [
         Finding(f"rater {raters[1].id}", "a name from elsewhere, which may be no pseudonym")
     ]
@@ -536,7 +536,7 @@ def test_what_is_called_an_id_is_looked_at_where_others_filled_it() -> None:
         licence="CC0-1.0",
         consent_basis="Mine.",
     )
-    found = find_private({Item: [item], Completion: [text]}, {}, people=())
+    found = find_private({Item: [item], Completion: [text]}, {}, submissions=())
     assert found == [
         Finding(f"writer of {text.id}", "a name from elsewhere, which may be no pseudonym"),
         Finding(f"item {item.id}", "an e-mail address"),

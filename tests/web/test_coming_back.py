@@ -133,10 +133,10 @@ def test_a_browser_that_is_known_may_be_somebody_elses_at_a_second_link(world: W
 def test_who_has_withdrawn_meanwhile_is_not_taken_for_the_same_person(world: World) -> None:
     writer, judge = world.come("write"), world.invite("judge")
     known = world.store.people.find_name(writer.name)
-    found = find_link(world.desk, judge, platform_id=None, known=known)
+    found = find_link(world.desk, judge, known=known)
     assert found is not None
     writer.client.post("/withdraw", data={"confirm": "yes"})
-    came = {"platform_id": None, "reader": Somebody("en-GB"), "has_consented": True, "guest": known}
+    came = {"reader": Somebody("en-GB"), "has_consented": True, "guest": known}
     assert join(world.desk, found.link, **came) is None
 
 

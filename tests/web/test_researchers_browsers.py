@@ -65,7 +65,7 @@ def test_older_sign_in_links_that_nobody_has_opened_are_closed(world: World) -> 
     valid = {
         token: not found.refusal
         for token in (used, judging, unused)
-        if (found := find_link(world.desk, token, platform_id=None))
+        if (found := find_link(world.desk, token))
     }
     assert valid == {used: True, judging: True, unused: False}
 

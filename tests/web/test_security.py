@@ -616,6 +616,6 @@ def test_a_researcher_is_shown_a_link_once(world: World) -> None:
     assert "&lt;b&gt;room&lt;/b&gt;" in made.text
     assert token not in researcher.client.get("/researcher").text
     assert "3 people" in plain(made.text)
-    invite = joining.find_link(world.desk, token, platform_id=None)
+    invite = joining.find_link(world.desk, token)
     assert invite is not None
     assert invite[0].expires_at - world.clock() == timedelta(days=2)

@@ -398,7 +398,7 @@ def test_withdrawing_deletes_every_word_and_keeps_choices_and_ids(world: World) 
     assert not any("must go" in one.rationale for one in judged)
     person = world.store.people.find_name(name)
     assert person.withdrawn_at is not None
-    assert (person.platform_id, person.background, person.salt) == (None, None, None)
+    assert (person.background, person.salt) == (None, None)
     assert world.store.check(progress=lambda _kind, _n: None).faults == ()
     assert writer.client.get("/work").status_code == 401
     folder = world.desk.session.settings.file.parent
@@ -575,11 +575,9 @@ def test_a_text_that_loses_its_release_is_given_out_no_more(tmp_path: Path) -> N
 
 def test_nobody_is_new_without_a_consent(world: World) -> None:
     token = world.invite("judge", most_people=1)
-    link = find_link(world.desk, token, platform_id=None)
+    link = find_link(world.desk, token)
     assert link is not None
-    found = join(
-        world.desk, link[0], platform_id=None, reader=Somebody("en-GB"), has_consented=False
-    )
+    found = join(world.desk, link[0], reader=Somebody("en-GB"), has_consented=False)
     assert found is None
     assert world.store.people.people(world.desk.study.id) == []
 

@@ -1,6 +1,6 @@
 """Coming, being told, telling, stopping, withdrawing: everything around the tasks."""
 
-import re
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,6 +12,7 @@ from hearteval.study.people import joining
 from hearteval.study.people.background import read_background
 from hearteval.study.people.kinds import RESEARCH, check_text
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
+from hearteval.study.people.platforms import PARAMETERS, NoIdError, SiteIds, read_ids
 from hearteval.study.people.practice import (
     Example,
     find_example,
@@ -40,25 +41,10 @@ from hearteval.web.site import (
 from hearteval.web.tasks import asked
 
 router = APIRouter()
-PLATFORM_IDS = {
-    "PROLIFIC_PID": re.compile(r"[0-9a-fA-F]{24}"),
-    "workerId": re.compile(r"A[0-9A-Z]{5,20}"),
-    "participant": re.compile(r"[\w.@:+=-]+"),
-    "pid": re.compile(r"[\w.@:+=-]+"),
-}
-"""Parameters by which recruiting sites say whom they send, and what an id of them looks like:
-Prolific's are 24 hexadecimal digits, those of Mechanical Turk an A with capitals and digits."""
-NO_ID = re.compile(
-    r"[{}\[\]<>$%]|^(?:(?:assignment|worker|hit|participant|prolific)_?id_?\w*|prolific_pid|pid"
-    r"|null|none|undefined|nan|id)$",
-    re.IGNORECASE,
-)
-"""What stands where a recruiting site has put in no id: a placeholder, or no value."""
-MOST_ID = 200
 
 
 def _link(
-    request: Request, token: str, pid: str | None, *, same: Person | None = None
+    request: Request, token: str, sent: SiteIds | None, *, same: Person | None = None
 ) -> joining.Arrival:
     """Return who comes by the link of a token; else refuse. `same` is who says they are the same.
 
@@ -66,7 +52,7 @@ def _link(
     """
     site = site_of(request)
     client = request.client.host if request.client else ""
-    found = joining.find_link(site.desk, token, platform_id=pid, known=same)
+    found = joining.find_link(site.desk, token, sent=sent, known=same)
     if found is None:
         if not site.tries.may_try(client, now=site.clock()):
             raise HTTPException(429, headers={"Retry-After": str(int(site.tries.seconds))})
@@ -86,17 +72,20 @@ def first(guest: Guest, request: Request) -> Response:
 @router.get("/join/{token}")
 def come(token: str, known: Guest, request: Request, site: Served) -> Response:
     """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
-    pid = read_platform_id({**request.query_params})
-    guest = guest_of(request)
-    values: dict[str, Any] = {"token": token, "pid": pid or "", "lang": guest.language}
+    sent, guest = _sent_by(request.query_params), guest_of(request)
+    values: dict[str, Any] = {"token": token, "sent": _again(request.query_params)}
+    values["lang"] = guest.language
+    mine = joining.ids_of(site.desk, known) if known and sent else set()
     # A link for several people cannot tell who comes again, and may be full: their browser can.
-    if known is not None and _came_by(known, token, pid) and "new" not in request.query_params:
+    is_known = sent is None or (sent.participant, sent.submission) in mine
+    comes_again = known is not None and known.invite_id == joining.token_id(token) and is_known
+    if known is not None and comes_again and "new" not in request.query_params:
         watches = RESEARCH in known.kinds
         return page("back_again", reader=known, **values, is_here=True, watches=watches)
-    found = _link(request, token, pid, same=None if "new" in request.query_params else known)
+    found = _link(request, token, sent, same=None if "new" in request.query_params else known)
     watches = RESEARCH in found.link.kinds
     is_here = known is not None and found.guest == known
-    is_sure = "same" in request.query_params or (pid and known and pid == known.platform_id)
+    is_sure = "same" in request.query_params or (sent and sent.participant in {m[0] for m in mine})
     if known is not None and is_here and found.is_new and not is_sure:
         return page("same_person", reader=known, **values, name=known.name)
     values["same"] = "yes" if is_here else ""
@@ -104,21 +93,29 @@ def come(token: str, known: Guest, request: Request, site: Served) -> Response:
         served = served_words(site.desk, guest.language)
         offered = offered_languages(site.desk)
         return page("warning", reader=guest, served=served, offered=offered, **values)
-    return page("back_again", reader=guest, **values, is_here=is_here, watches=watches)
+    return page("back_again", reader=guest, **values, is_here=is_here and is_known, watches=watches)
 
 
-def _came_by(person: Person, token: str, pid: str | None) -> bool:
-    return person.invite_id == joining.token_id(token) and pid in (None, person.platform_id)
+def _sent_by(values: Mapping[str, str]) -> SiteIds | None:
+    """Return what a recruiting site has put into a link, or a form holds; None without an id."""
+    try:
+        return read_ids(values)
+    except NoIdError:
+        raise LinkError("no_id") from None
+
+
+def _again(values: Mapping[str, str]) -> dict[str, str]:
+    """Return what the next form has to say of who comes."""
+    return {name: values[name] for name in PARAMETERS if values.get(name)}
 
 
 @router.get("/join/{token}/consent")
 def consent(token: str, known: Guest, request: Request, site: Served) -> Response:
     """Ask whether somebody takes part."""
     asked_with = {**request.query_params}
-    pid, same = read_platform_id(asked_with), asked_with.get("same", "")
-    link = _link(request, token, pid, same=known if same else None).link
-    guest = guest_of(request)
-    form = {"pid": pid or "", "same": same, "locale": guest.locale}
+    same, guest = asked_with.get("same", ""), guest_of(request)
+    link = _link(request, token, _sent_by(asked_with), same=known if same else None).link
+    form = {**_again(asked_with), "same": same, "locale": guest.locale}
     return _consent(site, link, token, {**form, "lang": guest.language}, {})
 
 
@@ -132,9 +129,8 @@ def declined(request: Request) -> Response:
 @router.post("/join/{token}")
 def join(form: Sent, token: str, known: Guest, request: Request, site: Served) -> Response:
     """Let in who has agreed to everything, or is known."""
-    pid = read_platform_id(form)
-    found = _link(request, token, pid, same=known if form.get("same") else None)
-    guest = guest_of(request)
+    sent, guest = _sent_by(form), guest_of(request)
+    found = _link(request, token, sent, same=known if form.get("same") else None)
     link, is_new = found.link, found.is_new
     needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
     has_consented = all(form.get(name) == "yes" for name in needed)
@@ -144,7 +140,7 @@ def join(form: Sent, token: str, known: Guest, request: Request, site: Served) -
     joined = joining.join(
         site.desk,
         link,
-        platform_id=pid,
+        sent=sent,
         reader=Somebody(
             locale if help_for(locale)["locale"] == locale else guest.locale, guest.language
         ),
@@ -185,29 +181,11 @@ def _consent(
         token=token,
         points=points,
         writes="write" in link.kinds,
-        pid=form.get("pid", ""),
+        sent=_again(form),
         same=form.get("same", ""),
         form=form,
         faults=faults,
     )
-
-
-def read_platform_id(values: dict[str, str]) -> str | None:
-    """Return the id that a recruiting site has put into a link, or a form holds; None without one.
-
-    Raises:
-        LinkError: It is no id: the site has not put one in, or it is not of the site's pattern.
-    """
-    if NO_ID.search(values.get("assignmentId", "")):
-        raise LinkError("no_id")  # a task of Mechanical Turk that is looked at before it is taken
-    for name, pattern in PLATFORM_IDS.items():
-        found = values.get(name, "").strip()
-        if not found:
-            continue
-        if len(found) > MOST_ID or NO_ID.search(found) or not pattern.fullmatch(found):
-            raise LinkError("no_id")
-        return found
-    return None
 
 
 def _asks(site: Site) -> bool:

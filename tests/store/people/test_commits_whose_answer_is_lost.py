@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from hearteval.domain import Rater, record_id
 from hearteval.store.people.base import Answered, PeopleStore
-from hearteval.store.people.persons import Person
+from hearteval.store.people.persons import Person, Submission
 from hearteval.store.people.tasks import Lease
 from hearteval.store.sql import SqlStore
 
@@ -63,7 +63,7 @@ def office(tmp_path: Path) -> Iterator[Office]:
 
 
 def new_person(office: Office) -> Person:
-    return replace(office.person, id=new_id(), name="P-2", platform_id="another")
+    return replace(office.person, id=new_id(), name="P-2")
 
 
 ACTS: dict[str, Callable[[Office], object]] = {
@@ -97,7 +97,8 @@ def test_what_is_done_twice_is_told_once(office: Office, what: str) -> None:
 def test_somebody_who_comes_back_has_one_browser_more(office: Office) -> None:
     back = replace(office.person, id=new_id(), name="P-2")
     session_id = new_id()
-    found = office.twice.join(back, session_id=session_id, until=LATER, now=NOW)
+    came = Submission(came_at=LATER, platform="other", participant="platform-P-1", submission="2")
+    found = office.twice.join(back, came=came, session_id=session_id, until=LATER, now=NOW)
     assert found is not None
     assert found.name == "P-1"
     assert office.store.people.find_browser(session_id, now=NOW) == found

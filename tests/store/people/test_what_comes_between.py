@@ -129,7 +129,7 @@ def test_what_opens_again_never_comes_to_whose_answer_it_shows_by_now(store: Sql
 def test_somebody_who_is_let_in_twice_is_one_person(store: SqlStore) -> None:
     # A commit whose answer was lost is tried again.
     invite = invite_to(store, "judge", most=2)
-    one = replace(join(store, invite, "P-1"), id=new_id(), name="P-2", platform_id=None)
+    one = replace(join(store, invite, "P-1"), id=new_id(), name="P-2")
     assert store.people.join(one, session_id=new_id(), until=LATER, now=NOW) == one
     again = store.people.join(one, session_id=new_id(), until=LATER, now=NOW)
     assert again == one

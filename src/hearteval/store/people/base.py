@@ -14,7 +14,7 @@ from hearteval.store.people import choosing, persons, tasks
 from hearteval.store.people.audit import Event, iter_events, last_told, log, salted
 from hearteval.store.people.choosing import Claimant
 from hearteval.store.people.copying import Rows, read_all, write_all
-from hearteval.store.people.persons import Halted, Invite, Person
+from hearteval.store.people.persons import Halted, Invite, Person, Submission, WorkDone
 from hearteval.store.people.tasks import (
     Closing,
     Lease,
@@ -259,14 +259,15 @@ class PeopleStore:
         """Return a link; with a time, only one that works then, though it may be full."""
         return self._read(lambda it: persons.find_invite(it, invite_id, now=now))
 
-    def find_guest(self, invite: Invite, platform_id: str | None) -> Person | None:
+    def find_guest(self, invite: Invite, participant: str | None) -> Person | None:
         """Return who has come before: by a link for one person, or with an id by any link."""
-        return self._read(lambda it: persons.find_guest(it, invite, platform_id))
+        return self._read(lambda it: persons.find_guest(it, invite, participant))
 
     def join(
         self,
         person: Person,
         *,
+        came: Submission | None = None,
         session_id: str,
         until: datetime,
         may_be_new: bool = True,
@@ -276,7 +277,8 @@ class PeopleStore:
 
         So it is for whoever did not come before and may not be new. Who comes again is known by the
         id of `person`, else by a platform id, which is one person in all of a study: who comes by a
-        second link may do what both allow, and takes a place of it.
+        second link may do what both allow, and takes a place of it. `came` is kept apart, for those
+        who are to be paid.
         """
 
         def work(connection: Connection) -> Person | None:
@@ -286,10 +288,11 @@ class PeopleStore:
             done = persons.find_browser(connection, session_id, now=now)
             if done is not None:
                 return done  # this was committed, and the answer to that was lost
-            if person.platform_id is not None:
+            participant = None if came is None else came.participant
+            if participant is not None:
                 persons.lock_study(connection, invite)
             there = persons.find_person(connection, person.id) or persons.find_guest(
-                connection, invite, person.platform_id
+                connection, invite, participant
             )
             if there is not None and there.withdrawn_at is not None:
                 return None
@@ -299,12 +302,44 @@ class PeopleStore:
                     return None
                 about = {"person": there.name, "invite": invite.id}
                 log(connection, "joined", {**about, "consent": person.consent_version}, now=now)
+            if came is not None:
+                persons.note_coming(connection, there, came)
             persons.open_browser(
                 connection, session_id=session_id, person_id=there.id, expires_at=until
             )
             return there
 
         return self._write(work)
+
+    def submissions(
+        self, study_id: str, *, person_id: str | None = None
+    ) -> list[tuple[str, Submission]]:
+        """Return when people came, with the id of each, a person's in order; or of one person.
+
+        For who is paid, and to hold what is published against it: it holds what sites call people.
+        """
+        return self._read(lambda it: persons.list_submissions(it, study_id, person_id=person_id))
+
+    def mark_paid(
+        self, paid: Sequence[tuple[Person, Submission]], *, is_paid: bool, now: datetime
+    ) -> int:
+        """Keep that people were paid for the times they came, or were not; return how many new."""
+
+        def work(connection: Connection) -> int:
+            n = 0
+            for person, came in paid:
+                at = now if is_paid else None
+                if persons.set_paid(connection, person.id, came.came_at, at=at):
+                    about = {"person": person.name, "came": came.came_at.isoformat()}
+                    log(connection, "paid" if is_paid else "unpaid", about, now=now)
+                    n += 1
+            return n
+
+        return self._write(work)
+
+    def done(self, study_id: str) -> list[WorkDone]:
+        """Return what people have done, in the order in which it was answered."""
+        return self._read(lambda it: persons.list_done(it, study_id))
 
     def take_in(self, study_id: str, groups: Mapping[str, str | None], *, now: datetime) -> None:
         """Know people who wrote or judged elsewhere, by pseudonym with their groups.

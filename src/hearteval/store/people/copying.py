@@ -15,10 +15,11 @@ from hearteval.store.people.tables import (
     people,
     places,
     sessions,
+    submissions,
     tasks,
 )
 
-TABLES = (invites, people, sessions, tasks, places, dealings, pauses, events)
+TABLES = (invites, people, submissions, sessions, tasks, places, dealings, pauses, events)
 """In the order in which they may refer to each other."""
 SUMS = (HEAD, people.name, tasks.name)
 """Kinds of ``totals`` that tell of these tables."""

@@ -3,21 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
 
 from hearteval.domain import record_id
 from hearteval.protocol import ENGLISH
 from hearteval.store.adding import insertion
 from hearteval.store.integrity.seal import Total, follow, is_sum, total_of
 from hearteval.store.people.tables import (
+    IDS,
     PRIVATE,
     dealings,
     invites,
     pauses,
     people,
     sessions,
+    submissions,
     tasks,
 )
 
@@ -78,12 +80,37 @@ class Person:
     consented_at: datetime | None = None
     stopped_at: datetime | None = None
     withdrawn_at: datetime | None = None
-    platform_id: str | None = field(default=None, repr=False)
     background: Mapping[str, Any] | None = field(default=None, repr=False)
     practice: str | None = field(default=None, repr=False)
     """What they wrote to show how they write; no completion."""
     salt: str | None = field(default=None, repr=False)
     """Of the hashes of their words in the log; None once they have withdrawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """One time that somebody came, to be paid for what they do from then on.
+
+    What a recruiting site calls them and this time is None where none sent them, and after it was
+    deleted.
+    """
+
+    came_at: datetime
+    platform: str | None = None
+    participant: str | None = field(default=None, repr=False)
+    submission: str | None = field(default=None, repr=False)
+    """The site's name for this time; empty where it has none."""
+    project: str | None = field(default=None, repr=False)
+    paid_at: datetime | None = None
+
+
+class WorkDone(NamedTuple):
+    """One task that somebody has done."""
+
+    person_id: str
+    kind: str
+    shown_at: datetime
+    answered_at: datetime
 
 
 def add_invite(connection: Connection, invite: Invite) -> bool:
@@ -125,24 +152,56 @@ def find_invite(
     return None if row is None else _invite(row)
 
 
-def find_guest(connection: Connection, invite: Invite, platform_id: str | None) -> Person | None:
-    """Return who has come before: with that platform id by any link, or by a link for one person.
-
-    Of several with one id, whom earlier versions let in by different links, the one of this link,
-    else the first.
-    """
+def find_guest(connection: Connection, invite: Invite, participant: str | None) -> Person | None:
+    """Return who has come before: with that id by any link, or by a link for one person."""
     query = select(people).where(people.c.withdrawn_at.is_(None))
-    if platform_id is not None:
-        query = query.where(
-            people.c.study_id == invite.study_id, people.c.platform_id == platform_id
+    if participant is not None:
+        known = select(submissions.c.person_id).where(
+            submissions.c.study_id == invite.study_id, submissions.c.participant == participant
         )
+        query = query.where(people.c.id.in_(known))
     elif invite.most_people == 1:
         query = query.where(people.c.invite_id == invite.id)
     else:
         return None
-    by_this = case((people.c.invite_id == invite.id, 0), else_=1)
-    row = connection.execute(query.order_by(by_this, people.c.created_at, people.c.id)).first()
+    row = connection.execute(query.order_by(people.c.created_at, people.c.id)).first()
     return None if row is None else _person(row)
+
+
+def note_coming(connection: Connection, person: Person, came: Submission) -> None:
+    """Keep that somebody came, unless that was kept; without a site's ids only the first time."""
+    there = list_submissions(connection, person.study_id, person_id=person.id)
+    known = {(one.participant, one.submission) for _, one in there}
+    if (came.participant, came.submission) in known or (there and came.participant is None):
+        return
+    row = {name: getattr(came, name) for name in came.__slots__}
+    of = {"person_id": person.id, "study_id": person.study_id, "number": len(there)}
+    connection.execute(insert(submissions), [{**row, **of}])
+
+
+def list_submissions(
+    connection: Connection, study_id: str, *, person_id: str | None = None
+) -> list[tuple[str, Submission]]:
+    """Return when people came, with the id of each, a person's in order; or of one person."""
+    s = submissions.c
+    query = select(submissions).where(s.study_id == study_id)
+    if person_id is not None:
+        query = query.where(s.person_id == person_id)
+    rows = connection.execute(query.order_by(s.person_id, s.number))
+    names = Submission.__slots__
+    return [
+        (row.person_id, Submission(**{name: getattr(row, name) for name in names})) for row in rows
+    ]
+
+
+def set_paid(
+    connection: Connection, person_id: str, came_at: datetime, *, at: datetime | None
+) -> bool:
+    """Keep that somebody was paid for a time they came, or was not; say whether that is new."""
+    s = submissions.c
+    one = update(submissions).where(s.person_id == person_id, s.came_at == came_at)
+    changed = s.paid_at.is_not(None) if at is None else s.paid_at.is_(None)
+    return connection.execute(one.where(changed).values(paid_at=at)).rowcount > 0
 
 
 def lock_study(connection: Connection, invite: Invite) -> None:
@@ -186,7 +245,6 @@ def widen(connection: Connection, person: Person, invite: Invite, arrived: Perso
     values: dict[str, Any] = {
         "vetting": vetting,
         "consent_version": arrived.consent_version or person.consent_version,
-        "platform_id": person.platform_id or arrived.platform_id,
     }
     change_person(connection, person.id, {**values, "kinds": list(kinds)})
     return replace(person, kinds=kinds, **values)
@@ -308,6 +366,7 @@ def close_browser(connection: Connection, session_id: str) -> None:
 def forget_person(connection: Connection, person_id: str, *, now: datetime) -> None:
     """Delete who somebody is: what is left is a pseudonym that has withdrawn."""
     connection.execute(delete(sessions).where(sessions.c.person_id == person_id))
+    _forget_ids(connection, person_id)
     gone: dict[str, Any] = {**dict.fromkeys(PRIVATE), "locale": NOWHERE}
     change_person(connection, person_id, {**gone, "withdrawn_at": now})
     theirs = update(dealings).where(dealings.c.person_id == person_id)
@@ -316,21 +375,28 @@ def forget_person(connection: Connection, person_id: str, *, now: datetime) -> N
 
 def forget_details(connection: Connection, study_id: str, *, before: datetime) -> list[str]:
     """Delete platform ids and answers about themselves of people who came before; return who."""
+    has_ids = select(submissions.c.person_id).where(submissions.c.participant.is_not(None))
     old = (
         people.c.study_id == study_id,
         people.c.created_at < before,
         or_(
-            people.c.platform_id.is_not(None),
+            people.c.id.in_(has_ids),
             people.c.background.is_not(None),
             people.c.practice.is_not(None),
             people.c.locale != NOWHERE,
         ),
     )
     found = list(connection.execute(select(people.c.id).where(*old)).scalars())
-    gone = {"platform_id": None, "background": None, "practice": None, "locale": NOWHERE}
+    gone = {"background": None, "practice": None, "locale": NOWHERE}
     for person_id in found:
+        _forget_ids(connection, person_id)
         change_person(connection, person_id, gone)
     return found
+
+
+def _forget_ids(connection: Connection, person_id: str) -> None:
+    theirs = update(submissions).where(submissions.c.person_id == person_id)
+    connection.execute(theirs.values(**dict.fromkeys(IDS)))
 
 
 def halt(connection: Connection, study_id: str, wanted: Halted, *, at: datetime) -> None:
@@ -359,6 +425,18 @@ def count_work(connection: Connection, study_id: str) -> dict[tuple[str, str, st
         .group_by(dealings.c.person_id, tasks.c.kind, dealings.c.state)
     )
     return {(row[0], row[1], row[2]): row[3] for row in connection.execute(query)}
+
+
+def list_done(connection: Connection, study_id: str) -> list[WorkDone]:
+    """Return what people have done, each task once, in the order in which it was answered."""
+    d = dealings.c
+    query = (
+        select(d.person_id, tasks.c.kind, d.shown_at, d.answered_at)
+        .join(tasks, tasks.c.id == d.task_id)
+        .where(tasks.c.study_id == study_id, d.state == "done")
+        .order_by(d.answered_at, d.task_id)
+    )
+    return [WorkDone(*row) for row in connection.execute(query)]
 
 
 def signs_by_person(connection: Connection, study_id: str) -> list[tuple[str, Mapping[str, Any]]]:

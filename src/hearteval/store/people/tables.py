@@ -44,13 +44,30 @@ people = Table(
     Column("stopped_at", Utc),
     Column("withdrawn_at", Utc),
     # What follows is deleted when a person withdraws or the time to keep it is over.
-    Column("platform_id", Words),
     Column("background", Json),
     Column("practice", Words),
     Column("salt", Text),
-    UniqueConstraint("invite_id", "platform_id"),
+    Index("ix_people_invite", "invite_id"),
 )
 """Who takes part; the name is a pseudonym, the only thing of this table that stands in records."""
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("person_id", Id, ForeignKey("people.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("study_id", Id, nullable=False),
+    Column("came_at", Utc, nullable=False),
+    Column("paid_at", Utc),
+    # As in ``people``, what follows is deleted.
+    Column("platform", Text),
+    Column("participant", Words),
+    Column("submission", Words),
+    Column("project", Words),
+    UniqueConstraint("study_id", "participant", "submission"),
+)
+"""How often people came to be paid, with what recruiting sites call them; nothing of it stands in a
+record, and only what pays people reads it. One id of a site's is one person of a study."""
 
 invites = Table(
     "invites",
@@ -169,5 +186,7 @@ events = Table(
     Column("hash", Text, nullable=False),
 )
 """The audit log: ids and salted hashes, never text; each hash covers the one before it."""
-PRIVATE = ("platform_id", "background", "practice", "salt")
+PRIVATE = ("background", "practice", "salt")
 """Columns of ``people`` that are deleted when a person withdraws."""
+IDS = ("platform", "participant", "submission", "project")
+"""Columns of ``submissions`` that are deleted with them."""

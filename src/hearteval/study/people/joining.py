@@ -14,10 +14,11 @@ from typing import Literal, NamedTuple
 from hearteval.domain import Rater, content_hash
 from hearteval.errors import SettingsError
 from hearteval.protocol import ENGLISH, load_protocol
-from hearteval.store.people.persons import Invite, Person
+from hearteval.store.people.persons import Invite, Person, Submission
 from hearteval.study.people import Desk
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.languages import Reader
+from hearteval.study.people.platforms import SiteIds
 from hearteval.study.people.served import served_words
 from hearteval.study.simulation.apart import require_real
 
@@ -131,12 +132,12 @@ class Arrival(NamedTuple):
 
 
 def find_link(
-    desk: Desk, token: str, *, platform_id: str | None, known: Person | None = None
+    desk: Desk, token: str, *, sent: SiteIds | None = None, known: Person | None = None
 ) -> Arrival | None:
     """Return the link of a token, and who comes by it; None where there is no such link.
 
-    A platform id is one person in all of a study, but for who watches it. So is `known`, whom a
-    browser is known as and who says that they are the same, where they may be.
+    A platform id, in `sent`, is one person in all of a study, but for who watches it. So is
+    `known`, whom a browser is known as and who says that they are the same, where they may be.
     """
     people, now = desk.session.store.people, desk.session.now()
     invite = people.find_invite(token_id(token))
@@ -144,12 +145,13 @@ def find_link(
         return None
     if invite.revoked_at is not None or invite.expires_at <= now:
         return Arrival(invite, None, is_new=True, refusal="over")
-    guest = people.find_guest(invite, known_id(invite, platform_id))
+    participant = None if sent is None or RESEARCH in invite.kinds else sent.participant
+    guest = people.find_guest(invite, participant)
     came_by_another = guest is not None and guest.invite_id != invite.id
     # An id is no secret: it alone brings nobody to what others wrote or to the study's page.
     if guest and came_by_another and not {*guest.kinds} <= {*invite.kinds, *FOR_ANYBODY}:
         return Arrival(invite, None, is_new=True, refusal="other")
-    if guest is None and known is not None and may_be_same(known, invite, platform_id):
+    if guest is None and known is not None and may_be_same(desk, known, invite, sent):
         guest = known
     is_new = guest is None or not set(invite.kinds) <= set(guest.kinds)
     if is_new and RESEARCH not in invite.kinds and people.halted(desk.study.id) == "closed":
@@ -158,25 +160,26 @@ def find_link(
     return Arrival(invite, guest, is_new=is_new, refusal="full" if is_full else "")
 
 
-def may_be_same(known: Person, invite: Invite, platform_id: str | None) -> bool:
+def may_be_same(desk: Desk, known: Person, invite: Invite, sent: SiteIds | None) -> bool:
     """Say whether who comes by a link, whom nobody knows there, may be whom their browser is of.
 
     Not where both have an id, and they differ; whoever watches the study is nobody of it.
     """
     is_watching = RESEARCH in known.kinds or RESEARCH in invite.kinds
-    return not is_watching and (platform_id is None or known.platform_id is None)
+    return not is_watching and (sent is None or not ids_of(desk, known))
 
 
-def known_id(invite: Invite, platform_id: str | None) -> str | None:
-    """Return the id by which somebody is known: none of who watches a study."""
-    return None if RESEARCH in invite.kinds else platform_id
+def ids_of(desk: Desk, person: Person) -> set[tuple[str, str]]:
+    """Return what recruiting sites call somebody: of the person, and of each time they came."""
+    found = desk.session.store.people.submissions(desk.study.id, person_id=person.id)
+    return {(one.participant, one.submission or "") for _, one in found if one.participant}
 
 
 def join(
     desk: Desk,
     invite: Invite,
     *,
-    platform_id: str | None,
+    sent: SiteIds | None = None,
     reader: Reader,
     has_consented: bool,
     guest: Person | None = None,
@@ -202,12 +205,12 @@ def join(
         created_at=now,
         consent_version=version if has_consented else None,
         consented_at=now if has_consented else None,
-        platform_id=known_id(invite, platform_id),
         salt=secrets.token_hex(16),
     )
     token = new_token()
     found = desk.session.store.people.join(
         person,
+        came=Submission(came_at=now, **(sent._asdict() if sent else {})) if is_asked else None,
         session_id=token_id(token),
         until=now + (timedelta(days=BROWSER_DAYS) if is_asked else IDLE),
         may_be_new=has_consented or not is_asked,
@@ -238,18 +241,13 @@ def find_person(desk: Desk, token: str) -> Person | None:
 
 
 def find_to_withdraw(desk: Desk, name: str) -> Person | None:
-    """Return the person of a pseudonym, or of an id on the site that sent them.
-
-    Raises:
-        SettingsError: Several people have that id.
-    """
-    people = desk.session.store.people.people(desk.study.id)
-    found = [one for one in people if name in (one.name, one.platform_id)] or [
+    """Return the person of a pseudonym, or of an id on the site that sent them."""
+    store = desk.session.store.people
+    known = {id_ for id_, one in store.submissions(desk.study.id) if one.participant == name}
+    people = store.people(desk.study.id)
+    found = [one for one in people if one.name == name or one.id in known] or [
         one for one in people if one.name == name.upper()
     ]
-    if len(found) > 1:
-        names = ", ".join(one.name for one in found)
-        raise SettingsError(f"{len(found)} people have that id; name one of {names}")
     return found[0] if found else None
 
 

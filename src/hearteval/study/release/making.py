@@ -85,14 +85,14 @@ def release_study(
     """
     require_real(study, "it is not released")
     _require_free(folder, study)
-    people = session.store.people.people(study.id)
+    came = [one for _, one in session.store.people.submissions(study.id)]
     passing = Passing(session, study, is_coarse=is_coarse)
     records: dict[type[Any], list[Any]] = {**dict(passing.records())}
     files = public_study_file(session.settings)
     files[PEOPLE_FILE] = "".join(_people_lines(passing.said)).encode()
     if any(table.source == "file" for table in session.settings.items):
         files[ITEMS] = format_items(records[Item]).encode()
-    require_fit(find_private(records, files, people=people), accepted=accepted)
+    require_fit(find_private(records, files, submissions=came), accepted=accepted)
     files |= {**protocol_files(), **_record_files(records, before)}
     files[ASKED_FILE] = _asked(session, study)
     with draft_of(folder) as draft:

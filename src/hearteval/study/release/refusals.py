@@ -19,7 +19,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import StoreError
 from hearteval.items.screening import find_identifying
-from hearteval.store.people.persons import Person
+from hearteval.store.people.persons import Submission
 
 FEWEST_ALIKE = 5
 """People who are alike in all that is said of them, at least (k-anonymity; Sweeney 2002)."""
@@ -52,10 +52,10 @@ def find_private(
     records: Mapping[type[Any], Sequence[Any]],
     files: Mapping[str, bytes],
     *,
-    people: Sequence[Person],
+    submissions: Iterable[Submission],
 ) -> list[Finding]:
     """Look through all that a release is to hold for what it may not."""
-    known = [*_known(people)]
+    known = [*_known(submissions)]
     found = [
         Finding(name, what)
         for name, content in files.items()
@@ -143,11 +143,12 @@ def _smallest_cell(said: Mapping[str, Mapping[str, Any]]) -> tuple[int, list[str
     return (n, keys) if n < FEWEST_ALIKE else None
 
 
-def _known(people: Iterable[Person]) -> Iterator[tuple[str, str]]:
+def _known(submissions: Iterable[Submission]) -> Iterator[tuple[str, str]]:
     """Yield what is known of this study that nobody else may know, each with what it is."""
-    for one in people:
-        if one.platform_id is not None and len(one.platform_id) >= SHORTEST_KNOWN:
-            yield one.platform_id, "a platform's id of a person"
+    for one in submissions:
+        for id_ in (one.participant, one.submission):
+            if id_ is not None and len(id_) >= SHORTEST_KNOWN:
+                yield id_, "a platform's id of a person"
     yield from ((key, "a key of this computer") for key in keys_at_hand())
 
 
