@@ -1,5 +1,6 @@
 """What a study file may say of checks among people's comparisons, and the texts that ship."""
 
+import dataclasses
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from study_files import presets, study_text
 
 from hearteval.config import PeopleSettings, load_study
 from hearteval.domain import Pair
+from hearteval.domain.quality import DEFAULT_RULES
 from hearteval.errors import SettingsError
 from hearteval.judgments.people_checks import CheckTexts, make_checks
 from hearteval.labels.safety import screen_text
@@ -64,12 +66,18 @@ def test_an_empty_section_asks_for_what_is_usual(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ['excludes = ["checks"]', "checks = 3", "position_p = 0.05", 'checks_from = "own.toml"']
+    "line", ['excludes = ["checks"]', "checks = 3", "p = 0.05", 'checks_from = "own.toml"']
 )
 def test_each_rule_and_text_is_preregistered_by_the_hash(tmp_path: Path, line: str) -> None:
     (tmp_path / "own.toml").write_text(OWN, encoding="utf-8")
     usual = people(tmp_path, "[people.quality]\n").quality_hash
     assert people(tmp_path, f"[people.quality]\n{line}\n").quality_hash != usual
+
+
+def test_every_number_of_the_rules_can_be_set(tmp_path: Path) -> None:
+    own = people(tmp_path, "[people.quality]\nhurried = 0.7\nagreement = 0.3\n").quality
+    assert own is not None
+    assert own.rules == dataclasses.replace(DEFAULT_RULES, hurried=0.7, agreement=0.3)
 
 
 def test_where_its_own_texts_lie_is_no_part_of_the_hash(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 from planted_panel import KINDS, panel
 
 from hearteval.analysis.quality.rules import (
-    DEFAULT_RULES,
     TOO_FEW,
     TOO_FEW_OTHERS,
     Counted,
@@ -16,6 +15,7 @@ from hearteval.analysis.quality.rules import (
     apply_rules,
     found_of,
 )
+from hearteval.domain.quality import DEFAULT_RULES
 
 HONEST = ["careful"] * 12
 
@@ -67,12 +67,20 @@ def test_everybody_has_every_rule_in_one_order() -> None:
 def test_of_few_answers_nothing_is_said() -> None:
     answers = panel(np.random.default_rng(14), ["fast", *HONEST], n_pairs=15)
     bare = dataclasses.replace(
-        answers, checks={0: Counted(3, 3)}, repeats={0: Counted(0, 9)}, triads={}
+        answers, checks={0: Counted(1, 1)}, repeats={0: Counted(0, 9)}, triads={}
     )
     of_first = [one for one in apply_rules(bare) if one.person == "0 fast"]
     assert {one.value for one in of_first} == {None}
     assert {one.reason for one in of_first} == {TOO_FEW, TOO_FEW_OTHERS}
     assert not any(one.is_found for one in of_first)
+
+
+def test_one_failed_check_of_two_is_not_enough() -> None:
+    answers = panel(np.random.default_rng(16), ["careful"] * 6, n_pairs=20)
+    failed = {0: Counted(1, 2), 1: Counted(2, 2), 2: Counted(2, 4), 3: Counted(2, 5)}
+    found = apply_rules(dataclasses.replace(answers, checks=failed))
+    named = {one.person for one in found if one.rule == "checks" and one.is_found}
+    assert named == {"1 careful", "2 careful"}
 
 
 def test_with_few_others_nobody_is_set_beside_them() -> None:

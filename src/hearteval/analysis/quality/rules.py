@@ -9,10 +9,11 @@ answered. Of whom there is too little a rule says nothing.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from hearteval.domain.quality import DEFAULT_RULES, QualityRules, Rule
 from hearteval.stats.careless.carried import CarriedBounds, measure_carried
 from hearteval.stats.careless.habits import (
     chance_of_a_distance,
@@ -27,58 +28,7 @@ from hearteval.stats.careless.habits import (
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import q_where_tested
 
-Rule = Literal[
-    "checks",
-    "times",
-    "unusual-times",
-    "straight-line",
-    "repeated-reasons",
-    "position",
-    "agreement",
-    "infit",
-    "repeats",
-    "triads",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QualityRules:
-    """From when each rule finds something; a study's are in ``[people.quality]``."""
-
-    failed_checks: float = 0.5
-    """Share of answered checks that failed: at least (HEART 9.6)."""
-    fewest_checks: int = 4
-    """With fewer the rule of checks says nothing."""
-    fewest_answers: int = 10
-    """With fewer no other rule says anything; those that compare people need more."""
-    words_per_minute: int = 714
-    """What is taken for the most that anybody reads: three times the mean of 190 studies of silent
-    reading, 238 (Brysbaert 2019)."""
-    hurried: float = 0.5
-    """Share of answers that came faster than their new words can be read: at least."""
-    unusual_times: float = 3.5
-    """Robust standard deviations of a person's median log seconds from the others' (Iglewicz and
-    Hoaglin 1993): more, to either side, and `p`."""
-    straight_line: int = 8
-    """Equal answers in a row: at least (long string, Johnson 2005), and `p`."""
-    repeated_reasons: float = 0.5
-    """Share of reasons that this person gave before, word for word: at least."""
-    position_share: float = 0.65
-    """Share of choices of one side: more, and `p`."""
-    p: float = 0.01
-    """Of the tests of times, a run, a side, repeats and triads, adjusted over people: below."""
-    agreement: float = 0.5
-    """Share of what most others' answers carry: surely less (`stats.careless.carried`)."""
-    infit: float = 1.4
-    """Mean square, that of most others being 1: surely more (Wright and Linacre 1994)."""
-    repeats: float = 0.6
-    """Share of pairs answered alike when they came again: surely fewer."""
-    triads: float = 0.1
-    """Share of circles among triads: surely more; by chance it is 1/4 (Kendall and Babington
-    Smith 1940)."""
-
-
-DEFAULT_RULES: Final = QualityRules()
+FEWEST_FAILED: Final = 2
 FEWEST_OTHERS: Final = 4
 """People, beside the one, whose median is a reference."""
 
@@ -158,8 +108,8 @@ def apply_rules(
         found.repeated_reasons(),
         found.positions(),
         *found.beside_others(),
-        found.counted("repeats", answers.repeats, chance_of_so_few, rules.repeats),
-        found.counted("triads", answers.triads, chance_of_so_many, rules.triads),
+        found.counted("repeats", answers.repeats, chance_of_so_few, rules.same_again),
+        found.counted("triads", answers.triads, chance_of_so_many, rules.circles),
     )
     return tuple(finding for of_person in zip(*by_rule, strict=True) for finding in of_person)
 
@@ -190,12 +140,13 @@ class _Applied:
         )
 
     def checks(self) -> list[Finding]:
-        nothing = Counted(0, 0)
-        of = self.answers.checks
-        return [
-            self._share(name, "checks", of.get(k, nothing), self.rules.failed_checks)
-            for k, name in enumerate(self.answers.names)
-        ]
+        found = []
+        for k, name in enumerate(self.answers.names):
+            counted = self.answers.checks.get(k, Counted(0, 0))
+            one = self._share(name, "checks", counted, self.rules.failed_checks)
+            is_enough = counted.n_of >= FEWEST_FAILED
+            found.append(replace(one, is_found=one.is_found and is_enough))
+        return found
 
     def times(self) -> list[Finding]:
         seconds, words = self.answers.seconds, self.answers.words

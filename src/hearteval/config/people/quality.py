@@ -6,25 +6,23 @@ where they come from are explained in ``docs/reference/study-file.md``.
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from hearteval.config.model_settings import Section
 from hearteval.domain import content_hash
+from hearteval.domain.quality import DEFAULT_RULES, QualityRules, Rule
 from hearteval.errors import SettingsError
 from hearteval.judgments.people_checks import CheckTexts
 from hearteval.protocol import load_protocol
 
-Rule = Literal[
-    "checks", "times", "straight-line", "repeated-reasons", "position", "agreement", "infit"
-]
 Share = Annotated[float, Field(gt=0, le=1)]
 S = TypeVar("S", bound=BaseModel)
 
 
 class Quality(Section):
-    """The section as it is written; without it there is no check and no rule.
+    """The section as it is written; without it there is no check, and nobody is excluded by a rule.
 
     Attributes:
         checks: Gold pairs and attention checks in a sitting; where people rate, attention checks.
@@ -33,18 +31,8 @@ class Quality(Section):
         repeats: Share of a person's comparisons that come once more, with the sides swapped.
         triads: Of a sitting: three replies to one item that one person compares in all three pairs.
         excludes: Rules by which a person is excluded; the others only flag.
-        fewest_checks: Answered checks below which ``checks`` says nothing.
-        failed_checks: Share of failed checks from which it applies.
-        fewest_answers: Answers below which no other rule says anything.
-        words_per_minute: Of reading; an answer that came faster is hurried.
-        hurried: Share of hurried answers from which ``times`` applies.
-        straight_line: Equal answers in a row from which ``straight-line`` applies.
-        repeated_reasons: Share of reasons given before from which ``repeated-reasons`` applies.
-        position_share: Share of choices of one side above which ``position`` applies,
-            where an exact binomial test against one half gives less than `position_p`.
-        agreement: How many robust standard deviations below the median of the others, net of
-            difficulty, ``agreement`` applies.
-        infit: Mean square above which ``infit`` applies.
+
+    All that follows is of `hearteval.domain.quality.QualityRules`, which says what it is.
     """
 
     checks: Annotated[int, Field(ge=0, le=10)] = 2
@@ -53,17 +41,26 @@ class Quality(Section):
     repeats: Annotated[float, Field(ge=0, le=0.5)] = 0.05
     triads: Annotated[int, Field(ge=0, le=5)] = 1
     excludes: Annotated[list[Rule], Field(default_factory=lambda: ["checks", "times"])]
-    fewest_checks: Annotated[int, Field(ge=1)] = 2
-    failed_checks: Share = 0.5
-    fewest_answers: Annotated[int, Field(ge=1)] = 10
-    words_per_minute: Annotated[int, Field(ge=1)] = 600
-    hurried: Share = 0.5
-    straight_line: Annotated[int, Field(ge=2)] = 12
-    repeated_reasons: Share = 0.5
-    position_share: Annotated[float, Field(ge=0.5, lt=1)] = 0.65
-    position_p: Annotated[float, Field(gt=0, lt=1)] = 0.01
-    agreement: Annotated[float, Field(gt=0)] = 2.5
-    infit: Annotated[float, Field(gt=1)] = 1.4
+    fewest_checks: Annotated[int, Field(ge=2)] = DEFAULT_RULES.fewest_checks
+    failed_checks: Share = DEFAULT_RULES.failed_checks
+    fewest_answers: Annotated[int, Field(ge=1)] = DEFAULT_RULES.fewest_answers
+    words_per_minute: Annotated[int, Field(ge=1)] = DEFAULT_RULES.words_per_minute
+    hurried: Share = DEFAULT_RULES.hurried
+    unusual_times: Annotated[float, Field(gt=0)] = DEFAULT_RULES.unusual_times
+    straight_line: Annotated[int, Field(ge=2)] = DEFAULT_RULES.straight_line
+    repeated_reasons: Share = DEFAULT_RULES.repeated_reasons
+    position_share: Annotated[float, Field(ge=0.5, lt=1)] = DEFAULT_RULES.position_share
+    p: Annotated[float, Field(gt=0, lt=1)] = DEFAULT_RULES.p
+    agreement: Share = DEFAULT_RULES.agreement
+    infit: Annotated[float, Field(gt=1)] = DEFAULT_RULES.infit
+    same_again: Share = DEFAULT_RULES.same_again
+    circles: Share = DEFAULT_RULES.circles
+
+    @property
+    def rules(self) -> QualityRules:
+        """From when each rule finds something."""
+        names = QualityRules.__dataclass_fields__
+        return QualityRules(**{name: getattr(self, name) for name in names})
 
     @model_validator(mode="after")
     def _one_place_a_check(self) -> "Quality":

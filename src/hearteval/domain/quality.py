@@ -1,0 +1,58 @@
+"""Rules over people's answers: what there is, and from when each finds something."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Rule = Literal[
+    "checks",
+    "times",
+    "unusual-times",
+    "straight-line",
+    "repeated-reasons",
+    "position",
+    "agreement",
+    "infit",
+    "repeats",
+    "triads",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityRules:
+    """From when each rule finds something; a study's are in ``[people.quality]``."""
+
+    failed_checks: float = 0.5
+    """Share of answered checks that failed: at least (HEART 9.6), and two of them, as Prolific asks
+    for: of two checks an honest person who slips once in twenty fails one in ten times."""
+    fewest_checks: int = 2
+    """With fewer the rule of checks says nothing."""
+    fewest_answers: int = 10
+    """With fewer no other rule says anything; those that compare people need more."""
+    words_per_minute: int = 714
+    """What is taken for the most that anybody reads: three times the mean of 190 studies of silent
+    reading, 238 (Brysbaert 2019)."""
+    hurried: float = 0.5
+    """Share of answers that came faster than their new words can be read: at least."""
+    unusual_times: float = 3.5
+    """Robust standard deviations of a person's median log seconds from the others' (Iglewicz and
+    Hoaglin 1993): more, to either side, and `p`."""
+    straight_line: int = 12
+    """Equal answers in a row: at least (long string, Johnson 2005), and `p`."""
+    repeated_reasons: float = 0.5
+    """Share of reasons that this person gave before, word for word: at least."""
+    position_share: float = 0.65
+    """Share of choices of one side: more, and `p`."""
+    p: float = 0.01
+    """Of the tests of times, a run, a side, repeats and triads, adjusted over people: below."""
+    agreement: float = 0.5
+    """Share of what most others' answers carry: surely less (`stats.careless.carried`)."""
+    infit: float = 1.4
+    """Mean square, that of most others being 1: surely more (Wright and Linacre 1994)."""
+    same_again: float = 0.6
+    """Share of pairs answered alike when they came again: surely fewer."""
+    circles: float = 0.1
+    """Share of circles among triads: surely more; by chance it is 1/4 (Kendall and Babington
+    Smith 1940)."""
+
+
+DEFAULT_RULES: Final = QualityRules()
