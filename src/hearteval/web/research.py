@@ -1,8 +1,8 @@
-"""The researcher's page: links, how far it is, who needs attention, pause."""
+"""The researcher's page: how far it is, what waits, links, people, pause and close."""
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -14,13 +14,22 @@ from hearteval.errors import SettingsError
 from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.coverage.safety import screen_words
-from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Halted, Invite, Person
 from hearteval.study.people.joining import GROUPS, IDLE, Link, extend_invite, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.languages import Somebody
 from hearteval.study.people.practice import asks_to_score
+from hearteval.study.people.watching import is_planned, study_left
+from hearteval.web.chart import draw_progress
+from hearteval.web.overview import (
+    ORDERS,
+    points_of,
+    rows_of,
+    say_ago,
+    say_how_far,
+    say_seconds,
+)
 from hearteval.web.pages import page
 from hearteval.web.site import Known, Sent, Served, Site, go
 
@@ -37,9 +46,9 @@ Researcher = Annotated[Person, Depends(_researcher)]
 
 
 @router.get("")
-def watch(_: Researcher, site: Served) -> Response:
+def watch(_: Researcher, site: Served, sort: str = "came") -> Response:
     """Show how far the study is."""
-    return _page(site)
+    return _page(site, sort=sort)
 
 
 @router.post("/links")
@@ -145,29 +154,34 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
 
 
-def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
+def _page(site: Site, *, status: int = 200, sort: str = "came", **values: Any) -> Response:
     progress = site.desk.session.store.people.progress(site.desk.study.id)
-    rows, signs, said = _rows(progress), _signs(progress), site.texts(site.desk)
+    said, now = site.texts(site.desk), site.desk.session.now()
+    watched = said["watched"]
+    rows = rows_of(progress, watched)
+    left = study_left(progress.counts, watched.lately)
+    n_wanted = sum(one.n_places for one in progress.counts if is_planned(one.kind))
+    sort = sort if sort in ORDERS else "came"
     return page(
         "researcher",
         reader=Somebody(),
         status=status,
         study=site.desk.study.name,
         progress=progress,
+        how_far=say_how_far(progress, left, now=now),
+        chart=draw_progress(watched.times, n_wanted=n_wanted, left=left, now=now),
+        points=points_of(progress, watched, n_texts=said["texts"].get("waiting", 0), now=now),
         reading=site.desk.reading is not None,
         questions={one.key: one.name for one in load_taxonomy(ITEM_SCREEN).categories},
-        rows=rows,
-        signs=signs,
-        waiting=[
-            person
-            for person in progress.people
-            if person.vetting == "pending" and person.practice and not person.withdrawn_at
-        ],
+        rows=sorted(rows, key=ORDERS[sort][1]),
+        sort=sort,
+        orders=ORDERS,
+        waiting=[row.person for row in rows if row.state == "practice for you to read"],
         kinds=[name for name in KINDS if _is_asked(site, name)],
         links=[one for one in progress.invites if RESEARCH not in one.kinds],
-        people=[one for one in progress.people if RESEARCH not in one.kinds],
         watching=_watching(site, progress.people),
-        practice_of=_practice_of,
+        say_seconds=say_seconds,
+        say_ago=partial(say_ago, now=now),
         groups=GROUPS,
         settings=site.desk.settings,
         asks_to_score=asks_to_score(site.desk.settings),
@@ -178,13 +192,6 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
 def _screens(found: SafetyResults | None) -> list[str]:
     """Say what screens hold and miss, once a person has reviewed anything."""
     return screen_words(found) if found is not None and found.n_read_by_people else []
-
-
-def _practice_of(person: Person) -> str:
-    """Say how far somebody's practice is."""
-    if person.vetting == "pending":
-        return "for you to read" if person.practice else "not sent yet"
-    return "" if person.vetting == "none" else person.vetting
 
 
 def _is_asked(site: Site, kind: str) -> bool:
@@ -201,20 +208,3 @@ def _is_asked(site: Site, kind: str) -> bool:
         "judge": settings.raters_per_pair > 0 and compares,
         "rate": settings.raters_per_pair > 0 and not compares,
     }.get(kind, True)
-
-
-def _rows(progress: Progress) -> dict[str, Counter[str]]:
-    """Return how many tasks of each kind each person has done and skipped, by person's id."""
-    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for (person_id, kind, state), n in progress.work.items():
-        if state in ("done", "skipped"):
-            found[person_id][kind if state == "done" else state] += n
-    return dict(found)
-
-
-def _signs(progress: Progress) -> dict[str, Counter[str]]:
-    """Return in how many answers each person pasted or left the page, by person's id."""
-    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for person_id, signs in progress.signs:
-        found[person_id].update(signs.keys())
-    return dict(found)

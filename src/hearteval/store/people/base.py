@@ -17,6 +17,7 @@ from hearteval.store.people.copying import Rows, read_all, write_all
 from hearteval.store.people.persons import Halted, Invite, Person, Submission, WorkDone
 from hearteval.store.people.tasks import (
     Closing,
+    Done,
     Lease,
     OpenCount,
     Outcome,
@@ -209,6 +210,10 @@ class PeopleStore:
     def answered(self, person: Person, kind: str) -> list[datetime]:
         """Return when a person answered tasks of a kind, the last first."""
         return self._read(lambda it: tasks.answered(it, person_id=person.id, kind=kind))
+
+    def list_done(self, study_id: str) -> list[Done]:
+        """Return what was answered in a study, in the order of time."""
+        return self._read(lambda it: tasks.list_done(it, study_id))
 
     def add_invite(self, invite: Invite, *, by: str | None = None, now: datetime) -> None:
         """Keep a new link; `by` is the pseudonym of who made it, for the log, as below."""

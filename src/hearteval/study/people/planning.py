@@ -37,6 +37,7 @@ from hearteval.study.people.labelling import (
 )
 from hearteval.study.people.languages import part_by_language
 from hearteval.study.people.practice import store_examples
+from hearteval.study.people.watching import watch_work
 from hearteval.study.screened import read_screened
 from hearteval.study.session import stored_plan
 
@@ -123,12 +124,14 @@ def _open_reading(desk: Desk, reading: ItemReading) -> Opened:
 
 
 def describe_texts(desk: Desk) -> Mapping[str, Any]:
-    """Return what a researcher's page says of texts, by name: it takes reading all that was said.
+    """Return what a researcher's page says, by name, that takes reading all that was said.
 
     ``texts``: how many may be shown, wait, or are kept out; ``reviews``: how far reviewers agree;
-    ``screens``: what screens hold and miss; ``labels``: what two who labelled said the same.
+    ``screens``: what screens hold and miss; ``labels``: what two who labelled said the same;
+    ``watched``: how the work goes.
     """
     return {
+        "watched": watch_work(desk),
         "texts": count_standings(desk),
         "reviews": reviewers_agree(desk),
         "screens": screens_measured(desk),
