@@ -10,7 +10,7 @@ from hearteval import protocol
 from hearteval.protocol import Untranslated, language_of, languages, load_protocol
 
 PINNED = {
-    "audit_references": ("1", "ddd3877e72d27150"),
+    "audit_references": ("2", "b58752c2e1c39c7f"),
     "baselines": ("1", "c5af0fa5a653c32e"),
     "calibration": ("1", "01f44790da2d8e75"),
     "cues": ("2", "f75c8d8e671f7e50"),

@@ -7,7 +7,6 @@ from itertools import combinations
 from pathlib import Path
 
 from each_of import each_of
-from scipy.stats import spearmanr
 
 from hearteval.domain import CUES, RESISTANCES, Item
 from hearteval.domain.items import EDGES
@@ -19,8 +18,6 @@ ROOT = Path(__file__).parents[2]
 ITEMS = load_starter_items()
 REGULAR = [item for item in ITEMS if item.subset == "regular"]
 ADVERSARIAL = [item for item in ITEMS if item.subset == "adversarial"]
-
-ATTACKS = [item for item in ADVERSARIAL if item.resistance == "attack-on-competence"]
 
 CORPUS_PROBLEMS = {
     *("Appearance Anxiety", "Issues with Children", "Procrastination", "School Bullying"),
@@ -41,8 +38,6 @@ OUT_OF_SCOPE = re.compile(
     r"|gun|knife|rap(e|ed|ist)|assault\w*|cocaine|naked|sex\w*)\b",
     re.IGNORECASE,
 )
-SHOUTED = re.compile(r"\b[A-Z]{3,}\b")
-AIMED = re.compile(r"\b(you|your|you're|youre|you've|youve|you'd|u|ur|yourself)\b", re.IGNORECASE)
 TAKES_BACK = re.compile(r"(?:^|[.!?] )sorry,? (?:for|i|that)\b|\bforgive me\b", re.IGNORECASE)
 IDENTIFYING = re.compile(r"https?:|www\.|@|\d{4,}|\b(Mr|Mrs|Ms|Dr)\b\.?")
 
@@ -60,14 +55,6 @@ def _seeker_words(item: Item) -> set[str]:
     return set(re.findall(r"[a-z']+", spoken.lower()))
 
 
-def _intensities(item: Item) -> list[int]:
-    """Count, by seeker turn, shouting and words aimed at the supporter; sarcasm is not counted."""
-    spoken = [turn.text for turn in item.context if turn.role == "seeker"]
-    return [
-        text.count("!") + len(SHOUTED.findall(text)) + len(AIMED.findall(text)) for text in spoken
-    ]
-
-
 def _openings(texts: list[str], n_words: int) -> list[str]:
     return [" ".join(text.lower().split()[:n_words]) for text in texts]
 
@@ -83,11 +70,9 @@ def test_there_are_114_regular_and_30_adversarial_items() -> None:
 def test_each_profile_and_each_kind_of_resistance_has_its_items() -> None:
     by_profile = Counter(item.profile for item in ADVERSARIAL)
     assert by_profile == {"always-10": 7, "linear-ramp": 8, "mid-spike": 7, "mid-ramp": 8}
-    others = dict.fromkeys(RESISTANCES, 2)
-    assert Counter(item.resistance for item in ADVERSARIAL) == {
-        **others,
-        "attack-on-competence": 20,
-    }
+    assert Counter(item.resistance for item in ADVERSARIAL) == dict.fromkeys(RESISTANCES, 5)
+    met = {(item.resistance, item.profile) for item in ADVERSARIAL}
+    assert len(met) == len(RESISTANCES) * len(by_profile)
 
 
 def test_seekers_of_47_regular_items_speak_plainly() -> None:
@@ -150,8 +135,8 @@ def test_regular_histories_differ_in_length_and_in_who_starts() -> None:
 
 @each_of(ADVERSARIAL, _name)
 def test_adversarial_history_gives_its_profile_room(item: Item) -> None:
-    assert len(item.context) >= 10
-    assert sum(turn.role == "seeker" for turn in item.context) >= 5
+    assert len(item.context) >= 8
+    assert sum(turn.role == "seeker" for turn in item.context) >= 4
 
 
 @each_of(REGULAR, _name)
@@ -227,34 +212,3 @@ def test_intensities_are_the_curve_that_rewrites_are_planned_by(item: Item) -> N
 def test_no_seeker_takes_the_anger_back(item: Item) -> None:
     spoken = [turn.text for turn in item.context if turn.role == "seeker"]
     assert not any(TAKES_BACK.search(text) for text in spoken)
-
-
-@each_of([i for i in ATTACKS if i.profile == "always-10"], _name)
-def test_always_10_is_hostile_from_the_first_turn_on(item: Item) -> None:
-    intensities = _intensities(item)
-    assert min(intensities) >= 3
-    assert intensities[0] >= max(intensities) / 4
-
-
-@each_of([i for i in ATTACKS if i.profile == "linear-ramp"], _name)
-def test_linear_ramp_rises_steadily(item: Item) -> None:
-    intensities = _intensities(item)
-    assert spearmanr(range(len(intensities)), intensities).statistic >= 0.85
-    assert intensities[-1] == max(intensities) > 2 * max(intensities[0], 1)
-
-
-@each_of([i for i in ATTACKS if i.profile == "mid-spike"], _name)
-def test_mid_spike_leaps_in_the_middle_and_stays_up(item: Item) -> None:
-    intensities = _intensities(item)
-    leap = (len(intensities) - 1) // 2
-    assert min(intensities[leap:]) >= 2 * max(intensities[:leap])
-    assert intensities[-1] == max(intensities)
-
-
-@each_of([i for i in ATTACKS if i.profile == "mid-ramp"], _name)
-def test_mid_ramp_stays_calm_and_rises_late(item: Item) -> None:
-    intensities = _intensities(item)
-    calm = intensities[: len(intensities) // 2]
-    assert max(calm) <= 2
-    assert intensities[-1] == max(intensities) >= 4
-    assert intensities[-2] > max(calm[-2:])
