@@ -121,11 +121,12 @@ def send(page: Page) -> None:
 
 
 @contextmanager
-def tour_of(folder: Path, browser: Browser, name: str) -> Iterator[Tour]:
-    """Serve one of the studies."""
+def tour_of(folder: Path, browser: Browser, name: str, *, language: str = "en") -> Iterator[Tour]:
+    """Serve one of the studies, with pages in a language."""
     (folder / "scale.toml").write_text(SCALE, encoding="utf-8")
+    said = "" if language == "en" else f'languages = ["{language}"]\n'
     with (
-        people_world(folder, people=SETTINGS[name], study=_study(name)) as world,
+        people_world(folder, people=said + SETTINGS[name], study=_study(name)) as world,
         listening(world) as served,
     ):
         for _ in world.desk.study.item_ids:
@@ -198,7 +199,7 @@ def _arrive(tour: Tour, path: str = "", **settings: Any) -> Page:
 
 def _consent_refused(tour: Tour) -> Page:
     page = _arrive(tour, "/consent")
-    page.get_by_label("I am 18 or over.").check()
+    page.locator("[name=adult]").check()
     send(page)
     page.locator("#faults").wait_for()
     return page
@@ -254,8 +255,8 @@ def _expired(tour: Tour) -> Page:
 
 
 def _judge(page: Page) -> Page:
-    page.get_by_label("A is slightly better").check()
-    page.get_by_label("Why?").fill("It asks what would help.")
+    page.locator("[name=choice][value='A slightly better']").check()
+    page.locator("[name=reason]").fill("It asks what would help.")
     before = page.title()
     send(page)
     page.wait_for_function("before => document.title !== before", arg=before)
@@ -332,8 +333,10 @@ def _researcher(tour: Tour, *, people: str = "") -> Page:
 
 
 def _halted(tour: Tour, path: str, kind: str, state: Halted = "paused") -> Page:
+    page = tour.somebody(kind)  # nobody can come by a link any more
     with halted(tour.world, state):
-        return tour.at(path, kind)
+        page.goto(path)
+    return page
 
 
 def _nothing_left(tour: Tour) -> Page:

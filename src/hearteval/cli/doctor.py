@@ -70,6 +70,8 @@ def command(study_file: Path | None, *, probe: bool, as_json: bool) -> None:
 
 
 def _check_installation() -> list[Check]:
+    from hearteval.protocol import is_checked
+    from hearteval.protocol.translations import describe_languages
     from hearteval.study.checks import Check
 
     found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
@@ -82,4 +84,9 @@ def _check_installation() -> list[Check]:
     for extra, (module, use) in EXTRAS.items():
         install = "" if find_spec(module) else f"pip install 'hearteval[{extra}]'"
         checks.append(Check(f"extra {extra}", "optional" if install else "ok", use, install))
+    for language, lacks in describe_languages().items():
+        by = "" if is_checked(language) else "; by a language model, nobody has checked them"
+        detail = f"words for people and judges: {lacks or 'complete'}{by}"
+        remedy = "until then these are English (docs/how-to/another-language.md)" if lacks else ""
+        checks.append(Check(f"language {language}", "optional" if lacks else "ok", detail, remedy))
     return checks

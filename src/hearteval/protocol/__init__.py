@@ -26,11 +26,12 @@ CUE_NOTICE = (
 
 ENGLISH = "en"
 """The language in which every text is there."""
-NO_WORDS = frozenset(
-    {"version", "value", "answer", "strength", "sign", "id", "role", "axes", "call", "sms", "web"}
-    | {"checked", "called", "key", "placeholder"}
+_NO_WORDS = frozenset({"version", "checked", "rules", "rules_of"})
+"""Of any text; the rules of a brief are for reports, which are English."""
+_NO_WORDS_OF_LISTED = frozenset(
+    {"value", "answer", "strength", "sign", "id", "role", "call", "sms", "web"}
 )
-"""Keys whose text is no words: the same in every language."""
+"""Of the members of a list: what a form sends, who speaks, what a link dials."""
 
 
 class Untranslated(str):
@@ -97,22 +98,27 @@ def text_names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
+def is_words(key: str, *, is_listed: bool) -> bool:
+    """Say whether what stands under a key is words, other ones in each language."""
+    return key not in _NO_WORDS and not (is_listed and key in _NO_WORDS_OF_LISTED)
+
+
 def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((files(__name__) / name).read_text(encoding="utf-8"))
 
 
-def _overlay(english: Any, own: Any) -> Any:
+def _overlay(english: Any, own: Any, *, is_listed: bool = False) -> Any:
     """Return a text in another language, and what that lacks in English; lists go by place."""
     if isinstance(english, Mapping):
         has = own if isinstance(own, Mapping) else {}
         return {
-            key: value if key in NO_WORDS else _overlay(value, has.get(key))
+            key: _overlay(value, has.get(key)) if is_words(key, is_listed=is_listed) else value
             for key, value in english.items()
         }
     if isinstance(english, list):
         has_all = isinstance(own, list) and len(own) == len(english)
         return [
-            _overlay(one, other)
+            _overlay(one, other, is_listed=True)
             for one, other in zip(english, own if has_all else [None] * len(english), strict=True)
         ]
     if isinstance(english, str):

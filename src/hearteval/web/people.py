@@ -31,6 +31,7 @@ from hearteval.web.site import (
     Served,
     Site,
     about_part,
+    contact_for,
     go,
     guest_of,
     let_in,
@@ -168,7 +169,7 @@ def _consent(
     words = words_in(reader.language)["consent"]
     told = {
         "retention_days": settings.retention_days,
-        "contact": settings.contact,
+        "contact": contact_for(site, reader),
         "served": served_words(site.desk, reader.language),
     }
     points = [text.format(**told) for text in words["consent"]["points"]]
@@ -373,7 +374,7 @@ def debrief(person: Known, site: Served) -> Response:
         "debrief",
         reader=person,
         results=settings.results,
-        contact=settings.contact,
+        contact=contact_for(site, person),
         **about_part(site, person),
     )
 

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
-from hearteval.study.people.languages import Somebody, offered_languages
+from hearteval.study.people.languages import Reader, Somebody, offered_languages
 from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
 from hearteval.web.guard import Tries
@@ -171,6 +171,12 @@ def about_part(site: Site, person: Person) -> dict[str, Any]:
     }
 
 
+def contact_for(site: Site, reader: Reader) -> str:
+    """Return whom somebody asks or complains to."""
+    words = words_in(reader.language)["consent"]["page"]
+    return site.desk.settings.contact or str(words["sender"])
+
+
 def say(
     request: Request,
     what: str,
@@ -185,8 +191,8 @@ def say(
     Who is known can stop there.
     """
     reader = getattr(request.state, "reader", None) or guest_of(request)
-    words, settings = words_in(reader.language)["consent"][what], site_of(request).desk.settings
-    text = words.get("text", "").format(contact=settings.contact)
+    words = words_in(reader.language)["consent"][what]
+    text = words.get("text", "").format(contact=contact_for(site_of(request), reader))
     return page(
         "say",
         reader=reader,

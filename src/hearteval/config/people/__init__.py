@@ -45,7 +45,7 @@ class People(Section):
     most_per_day: Annotated[int, Field(ge=1)] = 120
     pay_per_hour: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     retention_days: Annotated[int, Field(ge=1, le=3650)] = 180
-    contact: Annotated[str, Field(min_length=1)] = "the person who sent you the link"
+    contact: Annotated[str | None, Field(min_length=1)] = None
     results: str | None = None
     way_back: Annotated[str, Field(pattern=r"^https://[^\s@]+$")] | None = None
     way_back_when_full: Annotated[str, Field(pattern=r"^https://[^\s@]+$")] | None = None
@@ -115,6 +115,7 @@ class PeopleSettings:
         about_you: Names of optional questions about themselves.
         smallest_group: Fewest people of whom a number is shown.
         edge: Items with these edges people are shown too; with any other they are not.
+        contact: Whom people ask or complain to; None for who sent them the link.
         languages: In which the pages are offered; empty for those of the items.
         other_languages: Whether people get items of other languages than that of their pages.
         quality: Checks among their tasks, and rules over their answers; None for neither.
@@ -139,7 +140,7 @@ class PeopleSettings:
     most_per_day: int
     pay_per_hour: float | None
     retention_days: int
-    contact: str
+    contact: str | None
     results: str | None
     way_back: str | None
     way_back_when_full: str | None
