@@ -29,6 +29,7 @@ from hearteval.domain import (
     Screening,
     Study,
 )
+from hearteval.domain.quality import Exclusion
 from hearteval.errors import HeartError
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store import schema
@@ -115,6 +116,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.keep_replies(
             [StoredReply(id="ab" * 16, reply={"text": "Hm."}, cost=0.1, created_at=START)]
         )
+        left_out = Exclusion(person="P-1", is_excluded=True, why="asked", by="us", at=START)
+        store.people.exclude(next(store.iter(Study)).id, left_out)
         store.keep_job(
             BatchJob(id="cd" * 16, provider="openai", model="m", custom_ids=(), created_at=START)
         )

@@ -33,7 +33,7 @@ PLANS = {
     "rating": SimulationPlan(**SMALL, writers=1, protocol="rating"),
 }
 EMPTY = {
-    *("screenings", "reply_texts", "batch_jobs", "claims", "pauses"),
+    *("screenings", "reply_texts", "batch_jobs", "claims", "pauses", "exclusions"),
     *("sessions", "places", "dealings", "ratings"),
 }
 """Tables in which a simulated study whose judges compare pairs has no row."""

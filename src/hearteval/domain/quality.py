@@ -1,6 +1,8 @@
-"""Rules over people's answers: what there is, and from when each finds something."""
+"""Rules over people's answers, from when each finds something, and who is left out by them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
 Rule = Literal[
@@ -56,3 +58,30 @@ class QualityRules:
 
 
 DEFAULT_RULES: Final = QualityRules()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusion:
+    """One time that somebody was left out of a study's numbers, or let back in.
+
+    Appended, never changed: a later one of the same person takes an earlier one back. Nothing of
+    what the person said is deleted. It is no rejection: whoever is left out is paid all the same.
+    """
+
+    person: str
+    """Their pseudonym."""
+    is_excluded: bool
+    """Whether they are left out from then on; else they are let back in."""
+    rules: tuple[str, ...] = ()
+    """By which they were found; none where a person decided it."""
+    why: str
+    """In words; empty where it was deleted with what is known of who has withdrawn."""
+    by: str
+    """Who did it."""
+    at: datetime
+
+
+def excluded_now(records: Iterable[Exclusion]) -> dict[str, Exclusion]:
+    """Return the last record of whoever is left out, by pseudonym, from all in their order."""
+    last = {one.person: one for one in records}
+    return {name: one for name, one in sorted(last.items()) if one.is_excluded}

@@ -50,6 +50,7 @@ _READ = (
     "SELECT id, study_id, item_id, system_id, assignment_id, judgment_id, completion_id, rater_id,"
     " repeat, attempt, reason, cost, created_at FROM attempts ORDER BY id",
     'SELECT name, study_id, "group", background, withdrawn_at FROM people ORDER BY name',
+    "SELECT * FROM exclusions ORDER BY study_id, number",
     "SELECT id, study_id, kind, target_id FROM tasks ORDER BY id",
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
     "SELECT id, usd FROM ledger ORDER BY id",

@@ -28,9 +28,10 @@ from hearteval.store.integrity.seal import (
     sealed_rows,
     studies_of,
 )
-from hearteval.store.people import persons
+from hearteval.store.people import exclusions, persons
 from hearteval.store.people.audit import HEAD, check_chain, iter_events
 from hearteval.store.people.tables import dealings, people, tasks
+from hearteval.store.people.tables import exclusions as exclusion_rows
 from hearteval.store.people.tasks import are_written as are_tasks_written
 from hearteval.store.records import StoredReply
 from hearteval.store.rows import kind_name
@@ -249,12 +250,16 @@ def _people_faults(connection: Connection) -> Iterator[StoreFault]:
 def _sum_faults(connection: Connection) -> Iterator[StoreFault]:
     of_people = connection.execute(select(people.c.study_id).distinct()).scalars()
     of_tasks = connection.execute(select(tasks.c.study_id).distinct()).scalars()
-    summed = {study_id for _, study_id in read_totals(connection, people.name, tasks.name)}
-    for study_id in sorted({*of_people, *of_tasks, *summed}):
+    of_left_out = connection.execute(select(exclusion_rows.c.study_id).distinct()).scalars()
+    names = (people.name, tasks.name, exclusion_rows.name)
+    summed = {study_id for _, study_id in read_totals(connection, *names)}
+    for study_id in sorted({*of_people, *of_tasks, *of_left_out, *summed}):
         if not persons.are_written(connection, study_id):
             yield StoreFault("person", "", "what is known of people is not what was written")
         if not are_tasks_written(connection, study_id):
             yield StoreFault("task", "", "the tasks of people are not what was written")
+        if not exclusions.are_written(connection, study_id):
+            yield StoreFault("exclusion", "", "who is left out is not what was written")
     if not ledger.is_written(connection):
         yield StoreFault("ledger", "", "what is booked is not what was written")
 

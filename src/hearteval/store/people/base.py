@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from sqlalchemy import Connection
 
 from hearteval.domain import Completion
+from hearteval.domain.quality import Exclusion
 from hearteval.store.adding import add
 from hearteval.store.integrity.seal import damaged
-from hearteval.store.people import choosing, persons, tasks
+from hearteval.store.people import choosing, exclusions, persons, tasks
 from hearteval.store.people.audit import Event, iter_events, last_told, log, salted
 from hearteval.store.people.choosing import Claimant
 from hearteval.store.people.copying import Rows, read_all, write_all
@@ -458,6 +459,7 @@ class PeopleStore:
             n_closed = tasks.close_about(connection, texts, now=now)
             tasks.give_back(connection, texts)
             persons.forget_person(connection, person.id, now=now)
+            exclusions.forget_words(connection, person.study_id, person.name)
             counts.update((kind, len(ids)) for kind, ids in buried.items())
             # Without the pseudonym: they were told it, and that this does not say who withdrew.
             about = {"texts": texts, "counts": counts, "closed": n_closed}
@@ -507,6 +509,32 @@ class PeopleStore:
 
         found, is_written = self._read(work)
         self._require_written(study_id, "what is known of people", is_written=is_written)
+        return found
+
+    def exclude(self, study_id: str, record: Exclusion) -> bool:
+        """Leave somebody out of a study's numbers, or let them back in; say whether that is new."""
+
+        def work(connection: Connection) -> bool:
+            if record in exclusions.list_exclusions(connection, study_id):
+                return True  # this was committed, and the answer to that was lost
+            done = exclusions.append(connection, study_id, record)
+            if done:
+                what = "excluded" if record.is_excluded else "restored"
+                about = {"person": record.person, "rules": list(record.rules), "by": record.by}
+                log(connection, what, about, now=record.at)
+            return done
+
+        return self._write(work)
+
+    def exclusions(self, study_id: str) -> list[Exclusion]:
+        """Return every time that somebody was left out of a study's numbers or let back in."""
+
+        def work(it: Connection) -> tuple[list[Exclusion], bool]:
+            found = exclusions.list_exclusions(it, study_id)
+            return found, exclusions.are_written(it, study_id)
+
+        found, is_written = self._read(work)
+        self._require_written(study_id, "who is left out", is_written=is_written)
         return found
 
     def find_name(self, name: str) -> Person | None:

@@ -10,6 +10,7 @@ from hearteval.store.people.audit import HEAD
 from hearteval.store.people.tables import (
     dealings,
     events,
+    exclusions,
     invites,
     pauses,
     people,
@@ -19,9 +20,20 @@ from hearteval.store.people.tables import (
     tasks,
 )
 
-TABLES = (invites, people, submissions, sessions, tasks, places, dealings, pauses, events)
+TABLES = (
+    invites,
+    people,
+    submissions,
+    sessions,
+    tasks,
+    places,
+    dealings,
+    pauses,
+    exclusions,
+    events,
+)
 """In the order in which they may refer to each other."""
-SUMS = (HEAD, people.name, tasks.name)
+SUMS = (HEAD, people.name, tasks.name, exclusions.name)
 """Kinds of ``totals`` that tell of these tables."""
 ROWS = 1_000
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]

@@ -12,6 +12,7 @@ rules hold whoever writes to the database, and however many at once:
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -175,6 +176,21 @@ pauses = Table(
     Column("closed_at", Utc),
 )
 """Studies in which nothing new is given out; in those that are closed nobody new comes either."""
+
+exclusions = Table(
+    "exclusions",
+    metadata,
+    Column("study_id", Id, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("person", Text, nullable=False),
+    Column("is_excluded", Boolean, nullable=False),
+    Column("rules", Json, nullable=False),
+    Column("why", Words, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("at", Utc, nullable=False),
+)
+"""Who was left out of a study's numbers or let back in, 1, 2, … as it came; nothing is changed but
+the words that are deleted when a person withdraws."""
 
 events = Table(
     "events",
