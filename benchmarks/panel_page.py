@@ -48,8 +48,10 @@ def fill(world: World) -> Visitor:
     for n in range(4):
         writer = Visitor(world, world.client(), link).join()
         for k in range(6):
+            writer.get("write")
             world.clock.wait(minutes=float(rng.uniform(2, 6)))
-            writer.write(HELD if (n, k) in ((0, 1), (2, 3), (3, 0)) else f"{WORDS}{n} {k}")
+            is_held = (n, k) in ((0, 1), (2, 3), (3, 0))
+            writer.send("write", text=HELD if is_held else f"{WORDS}{n} {k}")
     new = world.come("write", is_vetted=False, label="New writers", most_people=5)
     new.client.post("/practice", data={"text": WORDS})
     open_tasks(desk)
@@ -120,7 +122,11 @@ def main() -> None:
                 print(file, page.status_code)
 
 
-PAGES = {"researcher.html": "/researcher", "fastest.html": "/researcher?sort=pace"}
+PAGES = {
+    "researcher.html": "/researcher",
+    "fastest.html": "/researcher?sort=pace",
+    "texts.html": "/researcher/texts",
+}
 
 
 if __name__ == "__main__":

@@ -332,6 +332,12 @@ def _researcher(tour: Tour, *, people: str = "") -> Page:
     return page
 
 
+def _held_texts(tour: Tour) -> Page:
+    page = tour.at("/researcher/texts", "research")
+    page.get_by_text("Read it").first.click()
+    return page
+
+
 def _halted(tour: Tour, path: str, kind: str, state: Halted = "paused") -> Page:
     page = tour.somebody(kind)  # nobody can come by a link any more
     with halted(tour.world, state):
@@ -423,6 +429,8 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "researcher": _researcher,
         "researcher-made": lambda tour: _researcher(tour, people="3"),
         "researcher-refused": lambda tour: _researcher(tour, people="none"),
+        "researcher-sorted": lambda tour: tour.at("/researcher?sort=done", "research"),
+        "researcher-texts": _held_texts,
         "researcher-paused": lambda tour: _halted(tour, "/researcher", "research"),
         "researcher-closed": lambda tour: _halted(tour, "/researcher", "research", "closed"),
     },

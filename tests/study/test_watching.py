@@ -8,7 +8,7 @@ import pytest
 from hearteval.analysis.data import JudgmentRow
 from hearteval.domain import Choice
 from hearteval.store.people.tasks import Done, OpenCount
-from hearteval.study.people.watching import (
+from hearteval.study.people.watch.work import (
     agree_with_others,
     compare_times,
     count_lately,

@@ -246,6 +246,9 @@ def test_only_a_researcher_sees_the_researchers_page(house: House) -> None:
             ("POST", "/researcher/links"),
             ("POST", f"/researcher/links/{UNKNOWN}/revoke"),
             ("POST", "/researcher/pause"),
+            ("GET", "/researcher/texts"),
+            ("POST", f"/researcher/texts/{UNKNOWN}"),
+            ("POST", f"/researcher/links/{UNKNOWN}/extend"),
             ("POST", f"/researcher/practice/{house.writer.name}"),
         ):
             form = {"pause": "yes", "outcome": "failed", "kind_judge": "yes", "people": "1"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from people_site import Visitor, World, people_world, plain
 
-from hearteval.study.people.watching import TimeLeft
+from hearteval.study.people.watch.work import TimeLeft
 from hearteval.web.chart import HEIGHT, WIDTH, draw_progress
 
 PEOPLE = "writers_per_item = 0\nraters_per_pair = 20\n"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from hearteval.study.people.watching import TimeLeft
+from hearteval.study.people.watch.work import TimeLeft
 
 WIDTH, HEIGHT, TOP = 600, 150, 8
 N_POINTS = 80

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Person
 from hearteval.study.people.kinds import RESEARCH
-from hearteval.study.people.watching import (
+from hearteval.study.people.watch.work import (
     FEWEST_DAYS,
     FEWEST_LATELY,
     TimeLeft,
@@ -152,7 +152,9 @@ def points_of(progress: Progress, watched: Watched, *, n_texts: int, now: dateti
     """Return what waits for the researcher, what keeps others waiting first."""
     found = []
     if n_texts:
-        found.append(Point(f"{_n(n_texts, 'text waits', 'texts wait')} to be read", "/task/review"))
+        found.append(
+            Point(f"{_n(n_texts, 'text waits', 'texts wait')} to be read", "/researcher/texts")
+        )
     n = sum(
         one.vetting == "pending" and bool(one.practice) and not one.withdrawn_at
         for one in progress.people

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -20,7 +20,7 @@ from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.languages import Somebody
 from hearteval.study.people.practice import asks_to_score
-from hearteval.study.people.watching import is_planned, study_left
+from hearteval.study.people.watch.work import is_planned, study_left
 from hearteval.web.chart import draw_progress
 from hearteval.web.overview import (
     ORDERS,
@@ -31,18 +31,9 @@ from hearteval.web.overview import (
     say_seconds,
 )
 from hearteval.web.pages import page
-from hearteval.web.site import Known, Sent, Served, Site, go
+from hearteval.web.site import Researcher, Sent, Served, Site, go
 
 router = APIRouter(prefix="/researcher")
-
-
-async def _researcher(person: Known) -> Person:
-    if RESEARCH not in person.kinds:
-        raise HTTPException(404)
-    return person
-
-
-Researcher = Annotated[Person, Depends(_researcher)]
 
 
 @router.get("")
@@ -176,6 +167,8 @@ def _page(site: Site, *, status: int = 200, sort: str = "came", **values: Any) -
         rows=sorted(rows, key=ORDERS[sort][1]),
         sort=sort,
         orders=ORDERS,
+        done_kinds=[kind for kind in KINDS if any(row.done.get(kind) for row in rows)],
+        has_groups=any(row.person.group for row in rows),
         waiting=[row.person for row in rows if row.state == "practice for you to read"],
         kinds=[name for name in KINDS if _is_asked(site, name)],
         links=[one for one in progress.invites if RESEARCH not in one.kinds],

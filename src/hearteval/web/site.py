@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
+from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
 from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
@@ -133,6 +134,15 @@ def guest_of(request: Request) -> Somebody:
 
 
 Known = Annotated[Person, Depends(person_of)]
+
+
+async def _researcher(person: Known) -> Person:
+    if RESEARCH not in person.kinds:
+        raise HTTPException(404)
+    return person
+
+
+Researcher = Annotated[Person, Depends(_researcher)]
 Guest = Annotated[Person | None, Depends(whoever)]
 Sent = Annotated[dict[str, str], Depends(read_form)]
 Served = Annotated[Site, Depends(served_site)]

@@ -133,6 +133,24 @@ class PeopleStore:
 
         return self._write(work)
 
+    def take_on(
+        self, person: Person, task_id: str, *, ticket: str, now: datetime, lease: timedelta
+    ) -> Lease | None:
+        """Give a person one task, also a full or closed one; None where they have spoken of it."""
+
+        def work(connection: Connection) -> Lease | None:
+            if not persons.is_here(connection, person.id):
+                return None
+            found = tasks.take_on(
+                connection, person.id, task_id, ticket=ticket, now=now, lease=lease
+            )
+            if found is not None and found.ticket == ticket:
+                about = {"person": person.name, "task": found.task_id, "side": found.side}
+                log(connection, "shown", about, now=now)
+            return found
+
+        return self._write(work)
+
     def live(self, person: Person, kind: str, *, now: datetime) -> Lease | None:
         """Return the task of a kind that a person has in hand at a time."""
         return self._read(lambda it: tasks.find_live(it, _claimant(person, kind), until=now))

@@ -153,10 +153,16 @@ def find_free(connection: Connection, task_id: str, *, side: int) -> Place | Non
     return None if found is None else Place(task_id, found.place, found.side)
 
 
-def _any_free(connection: Connection, task_id: str) -> Place:
+def find_any_free(connection: Connection, task_id: str) -> Place | None:
+    """Return the first free place of a task."""
     found = connection.execute(_FREE, {"task_id": task_id}).first()
+    return None if found is None else Place(task_id, found.place, found.side)
+
+
+def _any_free(connection: Connection, task_id: str) -> Place:
+    found = find_any_free(connection, task_id)
     assert found is not None, "a task with room has no free place"
-    return Place(task_id, found.place, found.side)
+    return found
 
 
 def _wanted_side(connection: Connection, who: Claimant) -> int | None:

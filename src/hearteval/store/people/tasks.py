@@ -25,7 +25,15 @@ from hearteval.store import schema
 from hearteval.store.adding import insertion
 from hearteval.store.integrity.as_read import AS_TIMED
 from hearteval.store.integrity.seal import follow, is_sum, total_of
-from hearteval.store.people.choosing import HOLDING, Claimant, find_free, find_lapsed, find_new
+from hearteval.store.people.choosing import (
+    HOLDING,
+    Claimant,
+    Place,
+    find_any_free,
+    find_free,
+    find_lapsed,
+    find_new,
+)
 from hearteval.store.people.tables import dealings, people, places, tasks
 from hearteval.store.rows import in_groups, timed_query
 
@@ -334,24 +342,74 @@ def give(
     found = back or find_new(connection, who)
     if found is None:
         return None
-    values = {
+    values = _held(found, ticket, now=now, lease=lease)
+    _hand(connection, who.person_id, found, values, is_back=back is not None)
+    return find_live(connection, who, until=now)
+
+
+def take_on(
+    connection: Connection,
+    person_id: str,
+    task_id: str,
+    *,
+    ticket: str,
+    now: datetime,
+    lease: timedelta,
+) -> Lease | None:
+    """Give a person one task, though it may be full or closed: then it gets one place more.
+
+    None where they have done it, or it shows what is theirs, or there is no such task.
+    """
+    release_expired(connection, now=now)
+    mine = {"of_task": task_id, "of_person": person_id}
+    known = connection.execute(_LEASES.where(_MINE), mine).first()
+    n_places = connection.execute(select(tasks.c.n_places).where(tasks.c.id == task_id)).scalar()
+    if n_places is None or (known is not None and known.state in ("done", "own")):
+        return None
+    if known is None or known.state != "held":
+        found = find_any_free(connection, task_id)
+        if found is None:
+            found = Place(task_id, n_places, 0)
+            connection.execute(insert(places), [found._asdict()])
+            wider = update(tasks).where(tasks.c.id == task_id)
+            connection.execute(wider.values(n_places=n_places + 1))
+        values = _held(found, ticket, now=now, lease=lease)
+        _hand(connection, person_id, found, values, is_back=known is not None)
+    return _lease(connection.execute(_LEASES.where(_MINE), mine).first())
+
+
+def _held(found: Place, ticket: str, *, now: datetime, lease: timedelta) -> dict[str, Any]:
+    """Return the values of a dealing that has a place."""
+    return {
+        "ticket": ticket,
         "state": "held",
         "place": found.place,
         "side": found.side,
         "shown_at": now,
         "leased_until": now + lease,
     }
-    if back:
-        mine = {"of_task": found.task_id, "of_person": who.person_id}
+
+
+def _hand(
+    connection: Connection,
+    person_id: str,
+    found: Place,
+    values: dict[str, Any],
+    *,
+    is_back: bool,
+) -> None:
+    """Give a person a place; `is_back` where they have had one of its task before."""
+    if is_back:
+        mine = {"of_task": found.task_id, "of_person": person_id}
         # A page that shows the other order must answer nothing any more.
         turned = update(dealings).where(_MINE, dealings.c.side != found.side)
-        connection.execute(turned.values(ticket=ticket), mine)
-        connection.execute(_CHANGE, mine | values)
+        connection.execute(turned.values(ticket=values["ticket"]), mine)
+        kept = {name: value for name, value in values.items() if name != "ticket"}
+        connection.execute(_CHANGE, mine | kept)
     else:
-        key = {"task_id": found.task_id, "person_id": who.person_id, "ticket": ticket}
+        key = {"task_id": found.task_id, "person_id": person_id}
         connection.execute(_NEW, key | values)
     _count(connection, found.task_id, 1)
-    return find_live(connection, who, until=now)
 
 
 def find_live(connection: Connection, who: Claimant, *, until: datetime) -> Lease | None:

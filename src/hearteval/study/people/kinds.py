@@ -59,6 +59,12 @@ FIVE_POINTS = {
 }
 """Choice and strength by answer (SPEC section 5: slightly is 2, significantly 4)."""
 SIDES = {"A": "first", "B": "second"}
+FIT_REASONS = {
+    "misread": "the screen misread it",
+    "harmless": "what the screen found does no harm here",
+    "other": "there is another reason",
+}
+"""Why a text that was held may be shown, for who watches the study; reviewers are not asked."""
 
 
 def _show_item(desk: Desk, lease: Lease) -> Shown:
@@ -82,20 +88,28 @@ def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
     return (low, high) if lease.side == 0 else (high, low)
 
 
-def _show_completion(desk: Desk, lease: Lease, *, display: Display | None = None) -> Shown | None:
-    """Return a reply after its conversation, in the form of the study unless another is given."""
-    (completion,) = desk.session.store.find(Completion, [lease.target_id], are_there=True)
+def _show_completion(desk: Desk, lease: Lease) -> Shown | None:
+    return _show_reply(desk, lease.target_id, display=desk.study.display)
+
+
+def _show_reply(desk: Desk, id_: str, *, display: Display) -> Shown | None:
+    """Return a reply after its conversation."""
+    (completion,) = desk.session.store.find(Completion, [id_], are_there=True)
     if completion.is_withdrawn:
         return None
-    text = display_form(completion.text, display or desk.study.display)
+    text = display_form(completion.text, display)
     return Shown(turns=turns_of(item_of(desk, completion.item_id)), texts=(text,))
 
 
 def _show_review(desk: Desk, lease: Lease) -> Shown | None:
+    return show_held(desk, lease.target_id)
+
+
+def show_held(desk: Desk, text_id: str) -> Shown | None:
     """Return a reply after its conversation, or somebody's reasons, as they were typed."""
-    given = desk.session.store.find(Judgment, [lease.target_id])
+    given = desk.session.store.find(Judgment, [text_id])
     if not given:
-        return _show_completion(desk, lease, display="raw")
+        return _show_reply(desk, text_id, display="raw")
     words = readable_reasons(desk, given[0])
     return Shown(turns=(), texts=(words,)) if words else None
 
@@ -235,7 +249,8 @@ def _read_rating(answer: Answer) -> Answered:
 def _read_review(answer: Answer) -> Answered:
     words = load_protocol("people_review", answer.person.language)
     verdict: Any = {"fit": "absent", "unfit": "present"}.get(answer.text("verdict"))
-    reason = answer.text("reason") if verdict == "present" else ""
+    why = answer.text("why")
+    reason = answer.text("reason") if verdict == "present" else why if why in FIT_REASONS else ""
     if verdict is None:
         raise AnswerError({"verdict": words["reason"]["missing_answer"]})
     if verdict == "present" and reason not in words["look_for"]["reasons"]:

@@ -37,7 +37,8 @@ from hearteval.study.people.labelling import (
 )
 from hearteval.study.people.languages import part_by_language
 from hearteval.study.people.practice import store_examples
-from hearteval.study.people.watching import watch_work
+from hearteval.study.people.watch.held import list_held
+from hearteval.study.people.watch.work import watch_work
 from hearteval.study.screened import read_screened
 from hearteval.study.session import stored_plan
 
@@ -128,10 +129,11 @@ def describe_texts(desk: Desk) -> Mapping[str, Any]:
 
     ``texts``: how many may be shown, wait, or are kept out; ``reviews``: how far reviewers agree;
     ``screens``: what screens hold and miss; ``labels``: what two who labelled said the same;
-    ``watched``: how the work goes.
+    ``watched``: how the work goes; ``held``: the texts that people were to read.
     """
     return {
         "watched": watch_work(desk),
+        "held": list_held(desk) if desk.reading is None else [],
         "texts": count_standings(desk),
         "reviews": reviewers_agree(desk),
         "screens": screens_measured(desk),

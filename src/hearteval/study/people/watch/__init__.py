@@ -1,0 +1,1 @@
+"""What whoever watches a study is told of it, and what they decide: work and held texts."""
