@@ -18,6 +18,7 @@ from hearteval.study.people.served import describe_served
 PLACEHOLDERS = {
     "people_consent": {
         *("contact", "retention_days", "results", "n", "name", "time", "done", "total"),
+        "minutes",
         *("served", "kinds", "day", "month"),
     },
     "people_writing": {"words", "sentences", "characters", "hours", "time"},
@@ -32,7 +33,7 @@ PLACEHOLDERS = {
 CONSENT_PLACEHOLDERS = {
     "warning": {"served"},
     "served": {"kinds"},
-    "consent": {"contact", "retention_days", "served"},
+    "consent": {"contact", "retention_days", "served", "n", "minutes"},
     "debrief": {"contact", "results"},
     "rest": {"n"},
     "ending": {"n", "name", "time"},
@@ -44,7 +45,7 @@ CONSENT_PLACEHOLDERS = {
 }
 """By part of the consent file; the other parts hold none."""
 
-VERSIONS = {"people_consent": "5", "people_writing": "2"}
+VERSIONS = {"people_consent": "6", "people_writing": "2"}
 
 UNREAD = {"version", "role", "id", "value", "answer", "call", "sms", "web", "checked"}
 """Keys whose values stand on no page."""

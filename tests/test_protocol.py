@@ -26,7 +26,7 @@ PINNED = {
     "micro_skills": ("2", "e6a3a6620ddf14d0"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
     "people_checks": ("1", "6ffbbe2b0ac1ef34"),
-    "people_consent": ("5", "6c5c183c3a030401"),
+    "people_consent": ("6", "b7f86db97c1eaf73"),
     "people_judging": ("1", "c2565b3da8dc8fc0"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),
     "people_review": ("1", "269e95ad590d9ccb"),

@@ -8,7 +8,10 @@ import pytest
 from people_site import PEOPLE, Visitor, World, people_world, plain
 
 WAY_BACK = "https://recruiting.example/complete?cc=ABC"
-LIMITED = f'{PEOPLE}most_per_session = 1\nmost_per_day = 2\nway_back = "{WAY_BACK}"\n'
+ENDS = ("done", "partial", "limit", "stopped")
+LIMITED = f"{PEOPLE}most_per_session = 1\nmost_per_day = 2\n[people.endings]\n" + "".join(
+    f'{name} = "{WAY_BACK}-{name}"\n' for name in ENDS
+)
 
 
 @pytest.fixture
@@ -94,7 +97,9 @@ def test_an_ending_says_what_was_done_and_offers_every_way_out(
     assert words.get(n_done, f"You have sent {n_done} answers.") in plain(page)
     assert rater.name in page
     assert 'href="/withdraw"' in page
-    assert f'href="{WAY_BACK}"' in page
+    ways = {"limit_session": "limit", "limit_day": "limit", "already_sent": "", "expired": ""}
+    way = ways.get(ending.__name__, "stopped")
+    assert [name for name in ENDS if f'href="{WAY_BACK}-{name}"' in page] == ([way] if way else [])
     assert ending is debrief or 'href="/debrief"' in page
     assert ending is stopped or 'action="/stop"' in page
 
@@ -158,7 +163,7 @@ def test_who_withdraws_is_told_their_code_stays_and_still_what_it_was_about(worl
     assert f"the code {name}" in plain(rater.client.get("/withdraw").text)
     gone = rater.client.post("/withdraw", data={"confirm": "yes"})
     assert "People and computer programs answered the same" in plain(gone.text)
-    assert f'href="{WAY_BACK}"' in gone.text
+    assert f'href="{WAY_BACK}-stopped"' in gone.text
 
 
 def test_a_link_that_is_over_says_how_to_have_ones_words_deleted(world: World) -> None:

@@ -382,7 +382,7 @@ def test_only_links_that_do_not_exist_count_as_tries_and_none_locks_out_a_link(
 
 
 def test_a_full_link_leads_back_to_the_site_that_sent_somebody(tmp_path: Path) -> None:
-    full = 'way_back_when_full = "https://recruiting.example/full"\n'
+    full = '[people.endings]\nfull = "https://recruiting.example/full"\n'
     with people_world(tmp_path, people=PEOPLE + full) as world:
         token = world.invite("judge", most_people=1)
         Visitor(world, world.client(), token).join(pid="p1")

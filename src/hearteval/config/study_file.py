@@ -37,6 +37,7 @@ from hearteval.config.model_settings import (
 )
 from hearteval.config.models import read_system
 from hearteval.config.people import People, PeopleSettings, read_people
+from hearteval.config.people.endings import Endings
 from hearteval.config.people.quality import Quality
 from hearteval.domain import AXES, EQUAL_WEIGHTS, Axis, content_hash
 from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule, Voters
@@ -240,6 +241,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "labeler": Judge,
     "labels": Labels,
     "people": People,
+    "people.endings": Endings,
     "people.quality": Quality,
     "pool": Pool,
     "budget": Budget,

@@ -87,9 +87,9 @@ def _no_way_in(request: Request, error: Exception) -> Response:
     settings = site_of(request).desk.settings
     statuses = {"full": 403, "other": 403, "over": 410, "closed_to_new": 410, "no_id": 400}
     status = statuses[error.what]
-    way_back = settings.way_back_when_full if error.what == "full" else None
+    way = settings.endings.full if error.what in ("full", "closed_to_new") else None
     is_known = _is_known(request)
-    return say(request, error.what, status=status, way_back=way_back, is_known=is_known)
+    return say(request, error.what, status=status, way=way, is_known=is_known)
 
 
 def _not_stored(request: Request, error: Exception) -> Response:

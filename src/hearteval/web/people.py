@@ -10,6 +10,7 @@ from starlette.responses import Response
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import joining
 from hearteval.study.people.background import read_background
+from hearteval.study.people.ending import load_words, way_of
 from hearteval.study.people.kinds import RESEARCH, check_text
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
 from hearteval.study.people.platforms import PARAMETERS, NoIdError, SiteIds, read_ids
@@ -121,10 +122,11 @@ def consent(token: str, known: Guest, request: Request, site: Served) -> Respons
 
 
 @router.get("/declined")
-def declined(request: Request) -> Response:
-    """Say that this is all right."""
+def declined(request: Request, site: Served) -> Response:
+    """Say that this is all right; who has been here has consented before."""
     request.state.reader = guest_of(request)
-    return say(request, "declined")
+    has_been = "been" in request.query_params
+    return say(request, "declined", way=None if has_been else site.desk.settings.endings.no_consent)
 
 
 @router.post("/join/{token}")
@@ -173,7 +175,7 @@ def _consent(
         "served": served_words(site.desk, reader.language),
     }
     points = [text.format(**told) for text in words["consent"]["points"]]
-    points = [*settings.consent, *points]
+    points = [*settings.consent, *load_words(site.desk, link.kinds, reader.language), *points]
     return page(
         "consent",
         reader=reader,
@@ -336,14 +338,14 @@ def withdraw(form: Sent, person: Known, request: Request, site: Served) -> Respo
     """Delete every word of somebody."""
     if form.get("confirm") != "yes":
         return _withdrawal(person, is_missing=True)
+    way = way_of(site.desk, person)  # by what they did, which is not deleted for them
     joining.withdraw(site.desk, person)
     site.written()
     words = words_in(person.language)["consent"]
     about = (words["debrief"]["title"], *words["debrief"]["paragraphs"])
     what = {"title": words["withdraw"]["done_title"], "text": "", "more": about}
     what["paragraphs"] = words["withdraw"]["done"]
-    way_back = site.desk.settings.way_back
-    done = page("say", reader=person, what=what, way_back=way_back, is_known=False)
+    done = page("say", reader=person, what=what, way=way, is_known=False)
     return let_out(done, site)
 
 
@@ -363,7 +365,7 @@ def leave_browser(known: Guest, request: Request, site: Served) -> Response:
     """Forget who this browser belongs to."""
     joining.log_out(site.desk, request.cookies.get(site.cookie, ""))
     watched = known is not None and RESEARCH in known.kinds
-    return let_out(go("/" if watched else "/declined"), site)
+    return let_out(go("/" if watched else "/declined?been=1"), site)
 
 
 @router.get("/debrief")

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
+from hearteval.study.people.ending import way_of
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
@@ -177,7 +178,7 @@ def about_part(site: Site, person: Person) -> dict[str, Any]:
     return {
         "name": person.name,
         "n_done": count_done(site.desk, person),
-        "way_back": site.desk.settings.way_back,
+        "way": way_of(site.desk, person),
     }
 
 
@@ -192,13 +193,13 @@ def say(
     what: str,
     *,
     status: int = 200,
-    way_back: str | None = None,
+    way: str | None = None,
     is_known: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return a page that says one thing, by the name of its words in ``people_consent``.
 
-    Who is known can stop there.
+    Who is known can stop there; `way` is the code or link of an ending.
     """
     reader = getattr(request.state, "reader", None) or guest_of(request)
     words = words_in(reader.language)["consent"][what]
@@ -209,6 +210,6 @@ def say(
         status=status,
         headers=headers,
         what={**words, "text": text},
-        way_back=way_back,
+        way=way,
         is_known=is_known,
     )

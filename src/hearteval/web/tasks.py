@@ -16,7 +16,9 @@ from hearteval.study.people.working import (
     Work,
     find_lease,
     has_practised,
+    is_load_done,
     keep_draft,
+    load_of,
     next_work,
     open_work,
     opens_again,
@@ -56,6 +58,7 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
         )
     every = site.desk.settings.rest_after
     is_tired = kind.is_limited and done.n_sitting and done.n_sitting % every == 0
+    is_tired = is_tired and not is_load_done(site.desk, person, kind)
     if is_tired and "rested" not in request.query_params:
         return page("rest", reader=person, kind=kind.name, n=done.n_sitting)
     found = next_work(site.desk, person, kind, done=done)
@@ -63,7 +66,8 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
         return _task_page(site, person, found, n_done=done.n_done)
     if found == "not_vetted":
         return go("/practice/rate" if kind.has_examples else "/practice")
-    return _ending(site, person, kind, found, again=opens_again(site.desk, kind, done))
+    again = None if found == "load_done" else opens_again(site.desk, kind, done)
+    return _ending(site, person, kind, found, again=again)
 
 
 @router.post("/{name}")
@@ -125,7 +129,13 @@ def _ending(
     again: datetime | None = None,
     status: int = 200,
 ) -> Response:
-    """Say why there is no task, and what may be the last that somebody reads of the study."""
+    """Say why there is no task, and what may be the last that somebody reads of the study.
+
+    Where they can go on, their part is not over.
+    """
+    part = about_part(site, person)
+    if what in ("expired", "already_sent"):
+        part["way"] = None
     return page(
         "ending",
         reader=person,
@@ -133,8 +143,8 @@ def _ending(
         what=what,
         kind=kind.name,
         again=again,
-        has_more=len(person.kinds) > 1,
-        **about_part(site, person),
+        has_more=len(person.kinds) > 1 and what != "load_done",
+        **part,
     )
 
 
@@ -147,6 +157,7 @@ def _task_page(
     form: dict[str, str] | None = None,
     faults: dict[str, str] | None = None,
 ) -> Response:
+    settings = site.desk.settings
     return page(
         f"tasks/{work.kind.page}",
         reader=person,
@@ -160,6 +171,8 @@ def _task_page(
         faults=faults or {},
         n_done=n_done,
         n_left=_n_left(site, person, work.kind),
+        load=settings.load if work.kind.is_limited else None,
+        n_load=len(load_of(site.desk, person)) if settings.load else 0,
         most_left=MOST_LEFT,
         settings=asked(site),
     )

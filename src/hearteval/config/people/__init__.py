@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from hearteval.config.model_settings import Section
+from hearteval.config.people.endings import Endings
 from hearteval.config.people.quality import (
     Quality,
     preregistered,
@@ -47,8 +48,8 @@ class People(Section):
     retention_days: Annotated[int, Field(ge=1, le=3650)] = 180
     contact: Annotated[str | None, Field(min_length=1)] = None
     results: str | None = None
-    way_back: Annotated[str, Field(pattern=r"^https://[^\s@]+$")] | None = None
-    way_back_when_full: Annotated[str, Field(pattern=r"^https://[^\s@]+$")] | None = None
+    load: Annotated[int, Field(ge=1, le=1000)] | None = None
+    endings: Annotated[Endings, Field(default_factory=Endings)]
     consent: Annotated[list[str], Field(default_factory=list)]
     about_you: Annotated[list[str], Field(default_factory=list)]
     scale: str | None = None
@@ -57,6 +58,18 @@ class People(Section):
     languages: Annotated[list[str], Field(default_factory=list)]
     other_languages: bool = False
     quality: Quality | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _endings_by_their_names(cls, given: Any) -> Any:
+        for name in {"way_back", "way_back_when_full"} & {*given}:
+            raise PydanticCustomError(
+                "renamed",
+                "{name} is now a code or link for each ending, in a section [people.endings]: done,"
+                " partial, limit, stopped, screened_out, no_consent, full",
+                {"name": name},
+            )
+        return given
 
     @field_validator("overlap", mode="before")
     @classmethod
@@ -109,8 +122,8 @@ class PeopleSettings:
         practice_hours: Within which such a reply is read; None where nobody promises a time.
         most_per_session: Judgments in one sitting; most_per_day in 24 hours.
         pay_per_hour: What a plan reckons with, in whatever currency; None for no pay.
-        way_back: Address on the recruiting site that a person goes back to at an end.
-        way_back_when_full: The same for who comes by a link that is full.
+        load: Tasks after which somebody is done; None for as many as there are.
+        endings: The code or link back that people are given at the end of their part.
         consent: Points that the study adds to the consent: purpose, pay, an ethics board.
         about_you: Names of optional questions about themselves.
         smallest_group: Fewest people of whom a number is shown.
@@ -142,8 +155,8 @@ class PeopleSettings:
     retention_days: int
     contact: str | None
     results: str | None
-    way_back: str | None
-    way_back_when_full: str | None
+    load: int | None
+    endings: Endings
     consent: tuple[str, ...]
     about_you: tuple[str, ...]
     scale: Scale | None
@@ -230,7 +243,8 @@ def read_people(
             f" {', '.join(languages())} (docs/how-to/another-language.md)",
             ids=("people.languages",),
         )
-    read = {"overlap", "consent", "about_you", "scale", "edge", "languages", "quality"}
+    read = {"overlap", "consent", "about_you", "scale", "edge", "languages"}
+    read |= {"quality", "endings"}
     values = people.model_dump(exclude=read)
     quality = people.quality
     return PeopleSettings(
@@ -241,6 +255,7 @@ def read_people(
         edge=tuple(one for one in EDGES if one in people.edge),
         languages=tuple(dict.fromkeys(people.languages)),
         scale=None if people.scale is None else read_own_file(path, "scale", people.scale, Scale),
+        endings=people.endings,
         quality=quality,
         check_texts=None if quality is None else read_check_texts(path, quality),
     )
@@ -278,6 +293,7 @@ def readers_alone() -> PeopleSettings:
         about_you=[],
         edge=[*EDGES],
         languages=[],
+        endings=Endings(),
     )
     found = read_people(Path(), people, labels_too=True)
     assert found is not None

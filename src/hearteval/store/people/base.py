@@ -226,8 +226,12 @@ class PeopleStore:
             words = f"{what} in the study {study_id} is not what was written"
             raise damaged(self._name, words, ids=[study_id])
 
-    def answered(self, person: Person, kind: str) -> list[datetime]:
-        """Return when a person answered tasks of a kind, the last first."""
+    def has_waiting(self, person: Person) -> bool:
+        """Say whether a person has a task in hand, or has skipped one that is still open."""
+        return self._read(lambda it: tasks.has_waiting(it, person_id=person.id))
+
+    def answered(self, person: Person, kind: str | None = None) -> list[datetime]:
+        """Return when a person answered tasks of a kind, or of any, the last first."""
         return self._read(lambda it: tasks.answered(it, person_id=person.id, kind=kind))
 
     def list_done(self, study_id: str) -> list[Done]:

@@ -63,8 +63,7 @@ _ENDED = select(dealings.c.task_id, dealings.c.person_id).where(
 _ANSWERED = (
     select(dealings.c.answered_at)
     .join(tasks, tasks.c.id == dealings.c.task_id)
-    .where(dealings.c.person_id == bindparam("person_id"), tasks.c.kind == bindparam("kind"))
-    .where(dealings.c.state == "done")
+    .where(dealings.c.person_id == bindparam("person_id"), dealings.c.state == "done")
     .order_by(dealings.c.answered_at.desc())
 )
 _NEW = insert(dealings)
@@ -514,9 +513,19 @@ def let_go(connection: Connection, *, person_id: str) -> None:
     connection.execute(theirs.values(draft=None))
 
 
-def answered(connection: Connection, *, person_id: str, kind: str) -> list[datetime]:
-    """Return when a person answered tasks of a kind, the last first."""
-    return list(connection.execute(_ANSWERED, {"person_id": person_id, "kind": kind}).scalars())
+def answered(connection: Connection, *, person_id: str, kind: str | None) -> list[datetime]:
+    """Return when a person answered tasks of a kind, or of any, the last first."""
+    query = _ANSWERED if kind is None else _ANSWERED.where(tasks.c.kind == bindparam("kind"))
+    return list(connection.execute(query, {"person_id": person_id, "kind": kind}).scalars())
+
+
+def has_waiting(connection: Connection, *, person_id: str) -> bool:
+    """Say whether a person has a task in hand, or has skipped one that somebody could still do."""
+    query = select(dealings.c.task_id).join(tasks, tasks.c.id == dealings.c.task_id)
+    mine = query.where(dealings.c.person_id == person_id, tasks.c.closed_at.is_(None))
+    is_free = (dealings.c.state == "skipped") & (tasks.c.n_taken < tasks.c.n_places)
+    is_mine = (dealings.c.state == "held") | is_free
+    return connection.execute(mine.where(is_mine).limit(1)).first() is not None
 
 
 def list_done(connection: Connection, study_id: str) -> list[Done]:

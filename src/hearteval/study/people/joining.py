@@ -222,10 +222,11 @@ def join(
 def consent_version(desk: Desk, language: str = ENGLISH) -> str:
     """Return what names the consent that people are asked for, in a language.
 
-    The study's own points are part of it, and what it says of the items.
+    The study's own points are part of it, its load, and what it says of the items.
     """
     version = load_protocol("people_consent", language)["version"]
-    said = [*desk.settings.consent, served_words(desk, language)]
+    said: list[object] = [*desk.settings.consent, served_words(desk, language)]
+    said += [] if desk.settings.load is None else [desk.settings.load]
     return f"{version}+{content_hash(said)[:8]}"
 
 

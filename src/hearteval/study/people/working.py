@@ -21,7 +21,9 @@ MOST_DRAFT = 20_000
 MOST_WITHDRAWN = 20
 """Tasks in a row whose text was withdrawn while they were given out."""
 
-Halt = Literal["nothing_left", "limit_session", "limit_day", "paused", "closed", "not_vetted"]
+Halt = Literal[
+    "nothing_left", "load_done", "limit_session", "limit_day", "paused", "closed", "not_vetted"
+]
 """Why there is no task, as `protocol/people_consent.toml` names it."""
 
 
@@ -77,13 +79,32 @@ def count_done(desk: Desk, person: Person) -> int:
     return sum(sitting_of(desk, person, kind).n_done for kind in kinds_of(person))
 
 
+def load_of(desk: Desk, person: Person) -> list[datetime]:
+    """Return when somebody answered tasks of any kind since they came last, the last first."""
+    people = desk.session.store.people
+    came = people.submissions(desk.study.id, person_id=person.id)
+    since = came[-1][1].came_at if came else person.created_at
+    return [at for at in people.answered(person) if at >= since]
+
+
+def is_load_done(desk: Desk, person: Person, kind: TaskKind) -> bool:
+    """Say whether somebody has done all that a study asks of each; reviewing has no end."""
+    load = desk.settings.load
+    return load is not None and kind.is_limited and len(load_of(desk, person)) >= load
+
+
+def has_reached_limit(desk: Desk, kind: TaskKind, done: Sitting) -> bool:
+    """Say whether somebody may not go on now, given what they have done of a kind."""
+    return _limit(desk, kind, done) is not None
+
+
 def opens_again(desk: Desk, kind: TaskKind, done: Sitting) -> datetime | None:
     """Return from when on somebody who has reached a limit may go on; None for who has not.
 
     A whole minute, and one that has begun: the next one shows no time at which it is too early.
     """
     ends = []
-    if _limit(desk, kind, done) is None:
+    if not has_reached_limit(desk, kind, done):
         return None
     if done.n_sitting >= desk.settings.most_per_session:
         ends.append(done.times[0] + BREAK)
@@ -130,7 +151,8 @@ def _next_lease(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) ->
     # A page that is loaded again needs no writer's lock, while its lease is far from its end.
     lease = people.live(person, kind.name, now=now + length / 2)
     if lease is None:
-        limit = _limit(desk, kind, done)
+        is_done = is_load_done(desk, person, kind)
+        limit = "load_done" if is_done else _limit(desk, kind, done)
         if limit is not None and people.live(person, kind.name, now=now) is None:
             return limit
         ticket = token_id(new_token())

@@ -24,7 +24,7 @@ PUT_HERE = {
 }
 """What stands where somebody else's files belong."""
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-PRIVATE = ("store", "key_name", "max_usd", "contact", "way_back", "way_back_when_full")
+PRIVATE = ("store", "key_name", "max_usd", "contact", "endings")
 """Keys that say how a study was run, and not what it found."""
 
 

@@ -22,6 +22,7 @@
   function begin() {
     count();
     localTimes();
+    for (const copy of document.querySelectorAll("[data-copy]")) copy.hidden = !navigator.clipboard;
     const faults = document.getElementById("faults");
     if (faults) faults.focus();
     const form = task();
@@ -163,6 +164,8 @@
     if (text && text.contains(chosen.focusNode)) marked = words;
   });
   document.addEventListener("click", function (event) {
+    const copy = event.target.closest("[data-copy]");
+    if (copy) navigator.clipboard.writeText(copy.dataset.copy).then(function () { copy.textContent = copy.dataset.copied; });
     const form = event.target.closest("form.task");
     if (form && event.target.closest("[data-take]")) take(form, event.target.closest("[data-take]"));
     if (form && event.target.closest("[data-rest]")) answerRest(form, event.target.closest("[data-rest]").dataset.rest);
