@@ -11,7 +11,9 @@ from hearteval.errors import SettingsError
 
 def read(folder: Path, people: str) -> PeopleSettings:
     file = folder / "study.toml"
-    file.write_text(study_text("paid", presets("generic")) + f"[people]\n{people}", encoding="utf-8")
+    file.write_text(
+        study_text("paid", presets("generic")) + f"[people]\n{people}", encoding="utf-8"
+    )
     found = load_study(file).people
     assert found is not None
     return found
