@@ -332,6 +332,13 @@ def _researcher(tour: Tour, *, people: str = "") -> Page:
     return page
 
 
+def _person(tour: Tour) -> Page:
+    page = tour.at("/researcher?sort=done", "research")
+    page.locator("table.dense tbody a").first.click()
+    page.locator("#why").wait_for()
+    return page
+
+
 def _held_texts(tour: Tour) -> Page:
     page = tour.at("/researcher/texts", "research")
     page.get_by_text("Read it").first.click()
@@ -431,6 +438,7 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "researcher-refused": lambda tour: _researcher(tour, people="none"),
         "researcher-sorted": lambda tour: tour.at("/researcher?sort=done", "research"),
         "researcher-texts": _held_texts,
+        "researcher-person": _person,
         "researcher-paused": lambda tour: _halted(tour, "/researcher", "research"),
         "researcher-closed": lambda tour: _halted(tour, "/researcher", "research", "closed"),
     },

@@ -7,7 +7,8 @@ import pytest
 
 from hearteval.analysis.data import JudgmentRow
 from hearteval.domain import Choice
-from hearteval.store.people.tasks import Done, OpenCount
+from hearteval.store.people.persons import WorkDone
+from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people.watch.work import (
     agree_with_others,
     compare_times,
@@ -19,9 +20,9 @@ from hearteval.study.people.watch.work import (
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 
 
-def done(*ages_in_hours: float, kind: str = "judge") -> list[Done]:
+def done(*ages_in_hours: float, kind: str = "judge") -> list[WorkDone]:
     times = sorted(NOW - timedelta(hours=age) for age in ages_in_hours)
-    return [Done("p", kind, True, at - timedelta(minutes=1), at) for at in times]
+    return [WorkDone("p", kind, at - timedelta(minutes=1), at, True) for at in times]
 
 
 def row(pair: str, rater: str, choice: Choice, *, first: str = "a") -> JudgmentRow:

@@ -247,6 +247,8 @@ def test_only_a_researcher_sees_the_researchers_page(house: House) -> None:
             ("POST", f"/researcher/links/{UNKNOWN}/revoke"),
             ("POST", "/researcher/pause"),
             ("GET", "/researcher/texts"),
+            ("GET", f"/researcher/people/{house.writer.name}"),
+            ("POST", f"/researcher/people/{house.writer.name}/left-out"),
             ("POST", f"/researcher/texts/{UNKNOWN}"),
             ("POST", f"/researcher/links/{UNKNOWN}/extend"),
             ("POST", f"/researcher/practice/{house.writer.name}"),
@@ -284,6 +286,10 @@ def test_other_studies_are_unknown_here(tmp_path: Path) -> None:
         client.cookies.set(COOKIE, stranger.client.cookies[COOKIE])
         assert client.get("/work").status_code == 401
         assert stranger.name not in researcher.client.get("/researcher").text
+        same(
+            researcher.client.get(f"/researcher/people/{stranger.name}"),
+            researcher.client.get("/researcher/people/P-NOBODY"),
+        )
         assert there.client().get(f"/join/{theirs}").status_code == 200
 
 

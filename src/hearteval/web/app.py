@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from hearteval.errors import StoreError
 from hearteval.study.people.languages import Somebody
-from hearteval.web import held, people, research, tasks
+from hearteval.web import held, people, person, research, tasks
 from hearteval.web.guard import FRESH, HEADERS, HSTS, Guard
 from hearteval.web.pages import STATIC, page, static_file
 from hearteval.web.site import A_DAY, LinkError, Served, Site, say, site_of, whoever
@@ -31,7 +31,7 @@ def create_app(site: Site) -> FastAPI:
         hosts=site.hosts,
         is_https=site.is_https,
     )
-    for part in (people, tasks, research, held):
+    for part in (people, tasks, research, held, person):
         app.include_router(part.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
     app.add_api_route("/favicon.ico", _no_icon, methods=["GET"])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from hearteval.study.people.watch.work import TimeLeft
+from hearteval.study.people.watch.work import TimeLeft, Times
 
 WIDTH, HEIGHT, TOP = 600, 150, 8
 N_POINTS = 80
@@ -77,6 +77,21 @@ def draw_progress(
         began=times[0].date(),
         days=_days(times),
     )
+
+
+def draw_times(times: Times) -> tuple[str, float | None]:
+    """Return a bar for each answer's seconds, as an SVG path, and how high the usual time is."""
+    most = 4 * max(times.median, times.usual or 0.0) or 1.0
+    step = WIDTH / len(times.seconds)
+
+    def height(seconds: float) -> float:
+        return HEIGHT - (HEIGHT - TOP) * min(seconds, most) / most
+
+    bars = [
+        f"M{step * (k + 0.5):.1f},{HEIGHT}V{height(seconds):.1f}"
+        for k, seconds in enumerate(times.seconds)
+    ]
+    return "".join(bars), None if times.usual is None else height(times.usual)
 
 
 def _days(times: Sequence[datetime]) -> list[tuple[date, int, int]]:

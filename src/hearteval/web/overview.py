@@ -1,7 +1,7 @@
 """What the researcher's page says: how far, until when, what waits, and who works."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -73,8 +73,8 @@ ORDERS: Mapping[str, tuple[str, Callable[[Row], Any]]] = {
 """By name in the address: in words, and what it sorts by; then by when they came."""
 
 
-def rows_of(progress: Progress, watched: Watched) -> list[Row]:
-    """Return who takes part, in the order in which they came."""
+def rows_of(progress: Progress, watched: Watched, excluded: Collection[str]) -> list[Row]:
+    """Return who takes part, in the order in which they came, given who is left out."""
     done: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (person_id, kind, state), n in progress.work.items():
         if state in ("done", "skipped"):
@@ -85,7 +85,7 @@ def rows_of(progress: Progress, watched: Watched) -> list[Row]:
     return [
         Row(
             person=person,
-            state=state_of(person),
+            state=state_of(person, is_excluded=person.name in excluded),
             done=done[person.id],
             worked=watched.people.get(person.id),
             n_pasted=signs[person.id]["pastes"],
@@ -102,10 +102,12 @@ def _seen(person: Person, worked: Worked | None) -> datetime:
     return max(at for at in (person.created_at, person.stopped_at, last_at) if at is not None)
 
 
-def state_of(person: Person) -> str:
+def state_of(person: Person, *, is_excluded: bool) -> str:
     """Say where somebody is in the study."""
     if person.withdrawn_at:
         return "withdrawn"
+    if is_excluded:
+        return "left out"
     if person.vetting == "pending":
         return "practice for you to read" if person.practice else "practice not sent yet"
     if person.vetting == "failed":

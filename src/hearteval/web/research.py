@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from hearteval.analysis.labels.safety import SafetyResults
+from hearteval.domain.quality import excluded_now
 from hearteval.errors import SettingsError
 from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.labels.taxonomy import load_taxonomy
@@ -149,7 +150,8 @@ def _page(site: Site, *, status: int = 200, sort: str = "came", **values: Any) -
     progress = site.desk.session.store.people.progress(site.desk.study.id)
     said, now = site.texts(site.desk), site.desk.session.now()
     watched = said["watched"]
-    rows = rows_of(progress, watched)
+    excluded = excluded_now(site.desk.session.store.people.exclusions(site.desk.study.id))
+    rows = rows_of(progress, watched, excluded)
     left = study_left(progress.counts, watched.lately)
     n_wanted = sum(one.n_places for one in progress.counts if is_planned(one.kind))
     sort = sort if sort in ORDERS else "came"

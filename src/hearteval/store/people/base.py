@@ -18,7 +18,6 @@ from hearteval.store.people.copying import Rows, read_all, write_all
 from hearteval.store.people.persons import Halted, Invite, Person, Submission, WorkDone
 from hearteval.store.people.tasks import (
     Closing,
-    Done,
     Lease,
     OpenCount,
     Outcome,
@@ -233,10 +232,6 @@ class PeopleStore:
     def answered(self, person: Person, kind: str | None = None) -> list[datetime]:
         """Return when a person answered tasks of a kind, or of any, the last first."""
         return self._read(lambda it: tasks.answered(it, person_id=person.id, kind=kind))
-
-    def list_done(self, study_id: str) -> list[Done]:
-        """Return what was answered in a study, in the order of time."""
-        return self._read(lambda it: tasks.list_done(it, study_id))
 
     def add_invite(self, invite: Invite, *, by: str | None = None, now: datetime) -> None:
         """Keep a new link; `by` is the pseudonym of who made it, for the log, as below."""

@@ -111,6 +111,8 @@ class WorkDone(NamedTuple):
     kind: str
     shown_at: datetime
     answered_at: datetime
+    is_open: bool
+    """Whether it is still among the tasks of the study."""
 
 
 def add_invite(connection: Connection, invite: Invite) -> bool:
@@ -431,7 +433,7 @@ def list_done(connection: Connection, study_id: str) -> list[WorkDone]:
     """Return what people have done, each task once, in the order in which it was answered."""
     d = dealings.c
     query = (
-        select(d.person_id, tasks.c.kind, d.shown_at, d.answered_at)
+        select(d.person_id, tasks.c.kind, d.shown_at, d.answered_at, tasks.c.closed_at.is_(None))
         .join(tasks, tasks.c.id == d.task_id)
         .where(tasks.c.study_id == study_id, d.state == "done")
         .order_by(d.answered_at, d.task_id)

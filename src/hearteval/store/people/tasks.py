@@ -135,17 +135,6 @@ class OpenCount(NamedTuple):
     n_held: int
 
 
-class Done(NamedTuple):
-    """A task that somebody has answered."""
-
-    person_id: str
-    kind: str
-    is_open: bool
-    """Whether the task is asked of anybody still, or was."""
-    shown_at: datetime
-    answered_at: datetime
-
-
 def plan(connection: Connection, planned: Sequence[PlannedTask]) -> int:
     """Add tasks, or places to those that had fewer; return how many tasks were new.
 
@@ -526,23 +515,6 @@ def has_waiting(connection: Connection, *, person_id: str) -> bool:
     is_free = (dealings.c.state == "skipped") & (tasks.c.n_taken < tasks.c.n_places)
     is_mine = (dealings.c.state == "held") | is_free
     return connection.execute(mine.where(is_mine).limit(1)).first() is not None
-
-
-def list_done(connection: Connection, study_id: str) -> list[Done]:
-    """Return what was answered in a study, in the order of time."""
-    query = (
-        select(
-            dealings.c.person_id,
-            tasks.c.kind,
-            tasks.c.closed_at.is_(None),
-            dealings.c.shown_at,
-            dealings.c.answered_at,
-        )
-        .join(tasks, tasks.c.id == dealings.c.task_id)
-        .where(tasks.c.study_id == study_id, dealings.c.state == "done")
-        .order_by(dealings.c.answered_at)
-    )
-    return [Done(*row) for row in connection.execute(query)]
 
 
 def count_tasks(connection: Connection, *, study_id: str) -> list[OpenCount]:

@@ -1,8 +1,8 @@
 """How a study goes: when it will be done, how long people take, and how far they agree.
 
 `watch_work` reads all that was answered, so the thread that opens tasks does it, once a minute;
-the rest is arithmetic for the page. What somebody wrote is nowhere here, and no one is judged:
-rules over answers are `hearteval.study.people.quality`'s.
+the rest is arithmetic for the page. Nobody is judged here: rules over answers are those of
+`hearteval.analysis.quality`.
 """
 
 import math
@@ -20,7 +20,8 @@ from hearteval.analysis.data import TIE, JudgmentRow, judgment_rows
 from hearteval.domain import Rater
 from hearteval.stats.agreement.kappas import agreement_with_others
 from hearteval.stats.agreement.table import RatingTable
-from hearteval.store.people.tasks import Done, OpenCount
+from hearteval.store.people.persons import WorkDone
+from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people import Desk
 from hearteval.study.people.kinds import KINDS
 
@@ -94,7 +95,7 @@ def is_planned(kind: str) -> bool:
 def watch_work(desk: Desk) -> Watched:
     """Read what everybody has answered."""
     store, now = desk.session.store, desk.session.now()
-    done = store.people.list_done(desk.study.id)
+    done = store.people.done(desk.study.id)
     planned = [one for one in done if one.is_open and is_planned(one.kind)]
     seconds: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(
         lambda: defaultdict(list)
@@ -142,7 +143,7 @@ def compare_times(seconds: Mapping[str, Sequence[float]]) -> dict[str, Times]:
     return found
 
 
-def count_lately(done: Sequence[Done], *, now: datetime) -> dict[str, list[int]]:
+def count_lately(done: Sequence[WorkDone], *, now: datetime) -> dict[str, list[int]]:
     """Count answers by kind in each of the last whole days since the first of the kind."""
     first: dict[str, datetime] = {}
     days: defaultdict[str, Counter[int]] = defaultdict(Counter)
