@@ -90,7 +90,7 @@ def test_items_without_references_leave_nothing_to_audit(heart: Heart, tmp_path:
 def test_an_audit_changes_no_result_and_the_report_says_that_it_was_made(
     heart: Heart, study: Path
 ) -> None:
-    line = "Tested on the stress set only: cue. Run `heart judges audit STUDY.toml`."
+    line = f"Tested on the stress set only: cue. Run `heart judges audit {study}`."
     page = study.with_suffix(".report.html")
     before = heart("run", study, "--json").json
     assert line in " ".join(heart("run", study, "--verbose").out.split())

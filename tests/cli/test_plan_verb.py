@@ -218,7 +218,7 @@ def test_a_dry_run_ends_with_what_the_study_could_tell(study: Path, heart: Heart
     body = heart("run", study, "--dry-run", "--json").json
 
     assert "With 16 dialogues, 15 people and 288 votes a difference of 5 points" in said
-    assert said.endswith("`heart plan STUDY.toml` lists designs that tell more.")
+    assert said.endswith(f"`heart plan {study}` lists designs that tell more.")
     assert "0 judges" not in said
     assert body["outlook"]["n_votes"] == 288
 

@@ -65,13 +65,14 @@ def test_only_models_that_think_are_said_not_to_be_counted_whole(
     path = write(tmp_path, NOWHERE, model="gpt-5-mini")
     path.write_text(path.read_text("utf-8").replace('family = "ours"', 'family = "gpt"'), "utf-8")
 
-    said = heart("run", path, "--dry-run").out
+    monkeypatch.chdir(tmp_path)
+    said = heart("run", path.name, "--dry-run").out
 
     assert "system ours: 20 calls, expected" in said
     assert "thinking tokens not counted" in one_line(said.split("judge theirs")[0])
     (theirs,) = [line for line in said.splitlines() if line.startswith("  judge theirs")]
     assert "thinking" not in theirs
-    assert "--probe-cost" in said
+    assert f"heart run {path.name} --probe-cost" in said
     assert all(len(line) <= 80 for line in said.splitlines())
 
 

@@ -1,5 +1,6 @@
 """The page in a browser: short until unfolded, and whole by link, by keyboard and on paper."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,7 @@ def test_paper_holds_the_whole_page(browser: Browser, demo: Path) -> None:
     assert page.evaluate(HIDDEN) != []
     page.emulate_media(media="print")
     assert page.evaluate(HIDDEN) == []
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 25
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -197,6 +197,16 @@ class Display:
         ]
         return "\n\n".join(filter(None, texts))
 
+    def naming(self, study_file: str) -> "Display":
+        """Return the same with the study's file, as a shell takes it, in the commands of lines."""
+        named = (
+            part
+            if isinstance(part, Table)
+            else tuple(line.replace("STUDY.toml", study_file) for line in part)
+            for part in self.parts
+        )
+        return Display(tuple(named))
+
     def html(self) -> str:
         """Write HTML for a notebook."""
         return "".join(

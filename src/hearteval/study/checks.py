@@ -186,7 +186,8 @@ def _check_calls(settings: StudySettings, tell: Tell, *, probe: bool) -> list[Ch
             continue
         said = "answered"
         said += f" as {listed(use.served_as)}" if use.served_as else ""
-        said += f", with {listed(use.settings)}" if use.settings else ""
+        sent = listed(use.settings).replace(',"', ', "')  # a line may be folded there
+        said += f", with {sent}" if sent else ""
         checks.append(Check(name, "ok", n + said))
     if in_flight is not None:
         found = (

@@ -38,7 +38,7 @@ from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges
 from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
-from hearteval.study import Tell
+from hearteval.study import Tell, quoted
 from hearteval.study.asking.cost import (
     NOTHING_DONE,
     PROBE_CALLS,
@@ -189,7 +189,7 @@ def show_plan(settings: StudySettings, tell: Tell) -> tuple[dict[str, Any], str]
     words = plan_words(settings, items, spending, done)
     if could is not None:
         words += f"\n{outlook_words(could)}"
-        words += " `heart plan STUDY.toml` lists designs that tell more."
+        words += f" `heart plan {quoted(settings.file)}` lists designs that tell more."
     return body, words
 
 

@@ -26,8 +26,9 @@ def show_results(
         click.echo(err=True)  # apart from the progress above it
     said = click.style(wrapped(str(sentence(results)), width, indent=""), bold=True)
     table = results_table(results) if is_verbose else None
-    display = (details_display if is_verbose else brief_display)(results)
-    ends = {**written, "next": next_step(results, quoted(study_file))}
+    file = quoted(study_file)
+    display = (details_display if is_verbose else brief_display)(results).naming(file)
+    ends = {**written, "next": next_step(results, file)}
     parts = [said, table.text(width) if table else "", display.text(width)]
     parts.append("\n".join(labelled(label, words) for label, words in ends.items()))
     text = "\n\n".join(filter(None, parts))

@@ -156,8 +156,11 @@ def _reply_macros() -> Any:
 
 
 def _code(words: str) -> Markup:
-    """Show as code what stands between backticks, all of it escaped."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
+    """Show as code what stands between backticks, and keep numbers on one line; all escaped."""
+    html = re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words)))
+    html = re.sub(r"(?<=\d) %", f"{text.NO_BREAK_SPACE}%", html)
+    html = re.sub("[0-9]+\N{EN DASH}[0-9]+", r'<span class="whole">\g<0></span>', html)
+    return Markup(html)  # noqa: S704 - escaped
 
 
 def _shown_section(section: Section[Any], shown: replies.Shown) -> Markup:

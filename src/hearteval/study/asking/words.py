@@ -6,6 +6,7 @@ from typing import Any
 from hearteval.config import StudySettings
 from hearteval.models.prices import Estimate, money
 from hearteval.report.text import listed
+from hearteval.study import quoted
 
 Spending = Mapping[str, Estimate]
 """What each model of a study is estimated to use, by "system NAME" and "judge NAME"."""
@@ -14,6 +15,8 @@ NOTHING = Estimate(
 )
 CENTS_FROM = 0.1
 """Dollars of which no part of a cent is said."""
+PROBED = ("system ", "judge ")
+"""How those begin whom `--probe-cost` asks."""
 UNTHOUGHT = "thinking tokens not counted"
 
 
@@ -31,7 +34,8 @@ def spending_lines(settings: StudySettings, spending: Spending) -> str:
     lines = [f"{who}: {one.n_calls:,} calls, {_usd_words(one)}" for who, one in asked.items()]
     lines.append(f"in all: {_use_words(total)}{limit_words(settings, total)}")
     if total.usd_high:
-        lines += [*_range_words(total), *_unthought_words(asked), _bound_words(total)]
+        unthought = _unthought_words(settings, asked)
+        lines += [*_range_words(total), *unthought, _bound_words(total)]
     return "\n".join(f"  {line}" for line in lines)
 
 
@@ -78,17 +82,21 @@ def _range_words(total: Estimate) -> list[str]:
     return [measured + (f"; of the {n_others:,} others {assumed}" if n_others else "")]
 
 
-def _unthought_words(asked: Spending) -> list[str]:
+def _unthought_words(settings: StudySettings, asked: Spending) -> list[str]:
     """Say of whom it is not known how long they think, and how it can be."""
     who = [name for name, one in asked.items() if one.n_unthought and one.usd_high]
     if not who:
         return []
     verb = "thinks before it answers" if len(who) == 1 else "think before they answer"
-    return [
+    words = (
         f"{listed(who)} {verb}, which is charged as output and not counted here: give"
-        " thinking_tokens in the study file, or ask ten questions and go by them: heart run"
-        " --probe-cost"
-    ]
+        " thinking_tokens in the study file"
+    )
+    if any(name.startswith(PROBED) for name in who):
+        words += (
+            f", or ask ten questions and go by them: heart run {quoted(settings.file)} --probe-cost"
+        )
+    return [words]
 
 
 def _bound_words(total: Estimate) -> str:
