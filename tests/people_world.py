@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from hearteval.domain import record_id
 from hearteval.store.base import Store
+from hearteval.store.people.enrolment import Entry, Quota
 from hearteval.store.people.persons import Invite, Person, Submission
 from hearteval.store.people.tasks import PlannedTask
 
@@ -33,7 +34,8 @@ def invite_to(store: Store, *kinds: str, most: int = 1000) -> Invite:
     return invite
 
 
-def join(store: Store, invite: Invite, name: str) -> Person:
+def join(store: Store, invite: Invite, name: str, *quotas: Quota) -> Person:
+    """Let somebody in; `GroupFullError` where a quota that they fit is full."""
     person = Person(
         id=new_id(),
         study_id=STUDY,
@@ -50,7 +52,14 @@ def join(store: Store, invite: Invite, name: str) -> Person:
     )
     came = Submission(came_at=NOW, platform="other", participant=f"platform-{name}", submission="")
     until = NOW + timedelta(days=1)
-    joined = store.people.join(person, came=came, session_id=new_id(), until=until, now=NOW)
+    joined = store.people.join(
+        person,
+        came=came,
+        session_id=new_id(),
+        until=until,
+        entry=Entry(quotas=quotas),
+        now=NOW,
+    )
     assert joined is not None
     return joined
 

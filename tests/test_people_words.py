@@ -26,6 +26,7 @@ PLACEHOLDERS = {
     "people_review": set(),
     "people_labelling": {"n", "all", "absent"},
     "people_background": set(),
+    "people_enrolment": {"contact", "version", "day", "time"},
     "help": {"helpline", "emergency", "number"},
 }
 """By file, what the pages fill in."""

@@ -136,8 +136,9 @@ def test_who_has_withdrawn_meanwhile_is_not_taken_for_the_same_person(world: Wor
     found = find_link(world.desk, judge, known=known)
     assert found is not None
     writer.client.post("/withdraw", data={"confirm": "yes"})
-    came = {"reader": Somebody("en-GB"), "has_consented": True, "guest": known}
-    assert join(world.desk, found.link, **came) is None
+    agreed = Agreed(read_consent(world.desk, found.link.kinds, "en"), {})
+    came = {"reader": Somebody("en-GB"), "agreed": agreed, "guest": known}
+    assert join(world.desk, found.link, **came) == "full"
 
 
 def test_two_browsers_that_come_by_two_links_at_once_are_one_person(world: World) -> None:

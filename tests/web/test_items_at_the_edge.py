@@ -14,7 +14,7 @@ from hearteval.items import load_starter_items
 from hearteval.items.files import format_items
 from hearteval.protocol import load_protocol
 from hearteval.report.coverage.people import EDGE_WORDS, coverage_lines
-from hearteval.study.people.joining import consent_version
+from hearteval.study.people.consenting import consent_version
 from hearteval.study.people.served import describe_served
 from hearteval.study.results import analyze
 

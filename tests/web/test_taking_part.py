@@ -577,8 +577,8 @@ def test_nobody_is_new_without_a_consent(world: World) -> None:
     token = world.invite("judge", most_people=1)
     link = find_link(world.desk, token)
     assert link is not None
-    found = join(world.desk, link[0], reader=Somebody("en-GB"), has_consented=False)
-    assert found is None
+    found = join(world.desk, link[0], reader=Somebody("en-GB"), agreed=None)
+    assert found == "full"
     assert world.store.people.people(world.desk.study.id) == []
 
 

@@ -60,6 +60,7 @@ from hearteval.labels.texts import reasons_text
 from hearteval.notices import Notice
 from hearteval.sections import SECTIONS
 from hearteval.study.covariates import read_covariates
+from hearteval.study.people.background import told_of
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, is_rated, stored_plan
 from hearteval.version import __version__
@@ -173,7 +174,7 @@ def _told(session: Session, study: Study) -> dict[str, Any]:
     people, asked = session.store.people.people(study.id), session.settings.people
     known = {
         "writer_groups": {one.name: one.group for one in people if one.group is not None},
-        "background": {one.name: one.background for one in people if one.background},
+        "background": {one.name: told for one in people if (told := told_of(one))},
     }
     return known if asked is None else {**known, "smallest_group": asked.smallest_group}
 

@@ -85,9 +85,10 @@ def _refused(request: Request, error: Exception) -> Response:
 def _no_way_in(request: Request, error: Exception) -> Response:
     assert isinstance(error, LinkError)
     settings = site_of(request).desk.settings
-    statuses = {"full": 403, "other": 403, "over": 410, "closed_to_new": 410, "no_id": 400}
-    status = statuses[error.what]
-    way = settings.endings.full if error.what in ("full", "closed_to_new") else None
+    status = {"over": 410, "closed_to_new": 410, "no_id": 400}.get(error.what, 403)
+    endings, full = settings.endings, ("full", "closed_to_new", "group_full")
+    way = endings.full if error.what in full else None
+    way = endings.screened_out if error.what == "screened_out" else way
     is_known = _is_known(request)
     return say(request, error.what, status=status, way=way, is_known=is_known)
 

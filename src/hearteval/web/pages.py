@@ -22,7 +22,7 @@ STATIC: Mapping[str, str] = {
     "htmx.LICENSE.txt": "text/plain; charset=utf-8",
 }
 """Files that pages ask for, with their types."""
-WORDS = ("consent", "writing", "judging", "review", "labelling", "background")
+WORDS = ("consent", "writing", "judging", "review", "labelling", "background", "enrolment")
 TASK_NAMES: Mapping[str, str] = {
     "write": "Write",
     "judge": "Compare",

@@ -5,12 +5,27 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import joining
-from hearteval.study.people.background import read_background
-from hearteval.study.people.ending import load_words, way_of
+from hearteval.study.people.background import (
+    asked_about,
+    asked_first,
+    field_name,
+    read_background,
+    read_entry,
+)
+from hearteval.study.people.consenting import (
+    agree_again,
+    agreed_to,
+    consent_points,
+    copy_of,
+    has_to_agree,
+    read_consent,
+    ticks,
+)
+from hearteval.study.people.ending import way_of
 from hearteval.study.people.kinds import RESEARCH, check_text
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
 from hearteval.study.people.platforms import PARAMETERS, NoIdError, SiteIds, read_ids
@@ -135,10 +150,18 @@ def join(form: Sent, token: str, known: Guest, request: Request, site: Served) -
     sent, guest = _sent_by(form), guest_of(request)
     found = _link(request, token, sent, same=known if form.get("same") else None)
     link, is_new = found.link, found.is_new
-    needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
-    has_consented = all(form.get(name) == "yes" for name in needed)
+    has_consented = all(form.get(name) == "yes" for name in ticks(link.kinds))
     if is_new and RESEARCH not in link.kinds and not has_consented:
         return _consent(site, link, token, {**form, "lang": guest.language}, {"agree": "missing"})
+    told: dict[str, str] = {}
+    if found.guest is None and RESEARCH not in link.kinds:
+        try:
+            told = read_entry(site.desk.settings.enrolment, form)
+        except AnswerError as error:
+            return _ask_first(site, token, {**form, "lang": guest.language}, error.faults)
+    agreed = None
+    if has_consented:
+        agreed = joining.Agreed(read_consent(site.desk, link.kinds, guest.language), told)
     locale = form.get("locale", "")
     joined = joining.join(
         site.desk,
@@ -147,11 +170,11 @@ def join(form: Sent, token: str, known: Guest, request: Request, site: Served) -
         reader=Somebody(
             locale if help_for(locale)["locale"] == locale else guest.locale, guest.language
         ),
-        has_consented=has_consented,
         guest=found.guest,
+        agreed=agreed,
     )
-    if joined is None:
-        raise LinkError("full")
+    if isinstance(joined, str):
+        raise LinkError(joined)
     secret, person = joined
     if RESEARCH in person.kinds:
         where = "/researcher"
@@ -167,22 +190,15 @@ def _consent(
     form: dict[str, str],
     faults: dict[str, str],
 ) -> Response:
-    settings, reader = site.desk.settings, Somebody(form.get("locale", ""), form["lang"])
-    words = words_in(reader.language)["consent"]
-    told = {
-        "retention_days": settings.retention_days,
-        "contact": contact_for(site, reader),
-        "served": served_words(site.desk, reader.language),
-    }
-    points = [text.format(**told) for text in words["consent"]["points"]]
-    points = [*settings.consent, *load_words(site.desk, link.kinds, reader.language), *points]
+    reader = Somebody(form.get("locale", ""), form["lang"])
     return page(
         "consent",
         reader=reader,
         lang=reader.language,
         status=422 if faults else 200,
-        token=token,
-        points=points,
+        action=f"/join/{token}",
+        is_again=False,
+        points=consent_points(site.desk, link.kinds, reader.language),
         writes="write" in link.kinds,
         sent=_again(form),
         same=form.get("same", ""),
@@ -191,8 +207,28 @@ def _consent(
     )
 
 
+def _ask_first(site: Site, token: str, form: dict[str, str], faults: Mapping[str, str]) -> Response:
+    """Ask what decides who is let in; what was ticked before goes with it, for nothing is kept."""
+    reader = Somebody(form.get("locale", ""), form["lang"])
+    questions = asked_first(site.desk.settings.enrolment, reader.language)
+    fields = {field_name(one.name) for one in questions}
+    is_sent = not fields.isdisjoint(form)
+    return page(
+        "first_questions",
+        reader=reader,
+        lang=reader.language,
+        status=422 if is_sent else 200,
+        token=token,
+        questions=questions,
+        field_name=field_name,
+        form=form,
+        carried={name: value for name, value in form.items() if name not in fields},
+        faults=faults if is_sent else {},
+    )
+
+
 def _asks(site: Site) -> bool:
-    return bool(site.desk.settings.about_you or site.desk.settings.scale)
+    return bool(asked_about(site.desk) or site.desk.settings.scale)
 
 
 @router.get("/about-you")
@@ -200,7 +236,7 @@ def about_you(person: Known, site: Served) -> Response:
     """Ask optional questions."""
     settings = site.desk.settings
     questions = words_in(person.language)["background"]["questions"]
-    asked = {name: questions[name] for name in settings.about_you}
+    asked = {name: questions[name] for name in asked_about(site.desk)}
     return page("about_you", reader=person, questions=asked, scale=settings.scale)
 
 
@@ -210,6 +246,7 @@ def tell(form: Sent, person: Known, site: Served) -> Response:
     told = {} if "skip" in form else read_background(site.desk, form)
     now = site.desk.session.now()
     if told:
+        told = {**(person.background or {}), **told}
         site.desk.session.store.people.change_person(person, "told", {"background": told}, now=now)
     return go("/work")
 
@@ -218,6 +255,8 @@ def tell(form: Sent, person: Known, site: Served) -> Response:
 def work(person: Known, site: Served) -> Response:
     """Send somebody to their task, or let them choose among kinds."""
     kinds = kinds_of(person)
+    if has_to_agree(site.desk, person):
+        return go("/consent")
     if RESEARCH in person.kinds:
         return go("/researcher")
     if not kinds:
@@ -312,6 +351,67 @@ def _rating_practice(
         faults=faults,
         settings=asked(site),
     )
+
+
+@router.get("/consent")
+def consent_again(person: Known, site: Served) -> Response:
+    """Ask somebody again who agreed to another text."""
+    if not has_to_agree(site.desk, person):
+        return go("/agreed")
+    return _consent_again(site, person, {}, {})
+
+
+@router.post("/consent")
+def agree(form: Sent, person: Known, site: Served) -> Response:
+    """Let somebody go on who agrees to what is asked now; who does not has stopped."""
+    if "decline" in form:
+        joining.stop(site.desk, person)
+        return go("/stopped")
+    if not all(form.get(name) == "yes" for name in ticks(person.kinds)):
+        return _consent_again(site, person, form, {"agree": "missing"})
+    if has_to_agree(site.desk, person):
+        agree_again(site.desk, person)
+    return go("/work")
+
+
+def _consent_again(
+    site: Site,
+    person: Person,
+    form: dict[str, str],
+    faults: dict[str, str],
+) -> Response:
+    return page(
+        "consent",
+        reader=person,
+        lang=person.language,
+        status=422 if faults else 200,
+        action="/consent",
+        is_again=True,
+        points=consent_points(site.desk, person.kinds, person.language),
+        writes="write" in person.kinds,
+        sent={},
+        same="",
+        form=form,
+        faults=faults,
+    )
+
+
+@router.get("/agreed")
+def agreed(person: Known, site: Served) -> Response:
+    """Show somebody their copy of what they agreed to, with nothing that says who they are."""
+    found = agreed_to(site.desk, person)
+    return page("agreed", reader=person, consent=found, contact=contact_for(site, person))
+
+
+@router.get("/agreed.txt")
+def save_agreed(person: Known, site: Served) -> Response:
+    """Send the copy as a file."""
+    found = agreed_to(site.desk, person)
+    if found is None:
+        raise HTTPException(404)
+    name = f'attachment; filename="consent-{found.at:%Y-%m-%d}.txt"'
+    text = copy_of(site.desk, found, person.language)
+    return PlainTextResponse(text, headers={"Content-Disposition": name})
 
 
 @router.post("/stop")

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
+from hearteval.study.people.consenting import contact_of
 from hearteval.study.people.ending import way_of
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
 from hearteval.study.people.kinds import RESEARCH
@@ -184,8 +185,7 @@ def about_part(site: Site, person: Person) -> dict[str, Any]:
 
 def contact_for(site: Site, reader: Reader) -> str:
     """Return whom somebody asks or complains to."""
-    words = words_in(reader.language)["consent"]["page"]
-    return site.desk.settings.contact or str(words["sender"])
+    return contact_of(site.desk, reader.language)
 
 
 def say(

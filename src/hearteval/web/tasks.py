@@ -10,6 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from hearteval.domain import AXES
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease
+from hearteval.study.people.consenting import has_to_agree
 from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.task import AnswerError, TaskKind
 from hearteval.study.people.working import (
@@ -46,6 +47,8 @@ Asked = Annotated[TaskKind, Depends(_kind)]
 @router.get("/{name}")
 def task(kind: Asked, person: Known, request: Request, site: Served) -> Response:
     """Show somebody their task of a kind, or say why there is none."""
+    if has_to_agree(site.desk, person):
+        return go("/consent")
     done = sitting_of(site.desk, person, kind)
     waits = person.practice is not None and not has_practised(site.desk, person, kind)
     if not done.n_done and not waits and "begin" not in request.query_params:

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from hearteval.config.model_settings import Section
 from hearteval.config.people.endings import Endings
+from hearteval.config.people.enrolment import Enrolment, Quota, Screening, read_enrolment
 from hearteval.config.people.quality import (
     Quality,
     preregistered,
@@ -58,6 +59,8 @@ class People(Section):
     languages: Annotated[list[str], Field(default_factory=list)]
     other_languages: bool = False
     quality: Quality | None = None
+    screening: Annotated[list[Screening], Field(default_factory=list)]
+    quotas: Annotated[list[Quota], Field(default_factory=list)]
 
     @model_validator(mode="before")
     @classmethod
@@ -133,6 +136,7 @@ class PeopleSettings:
         other_languages: Whether people get items of other languages than that of their pages.
         quality: Checks among their tasks, and rules over their answers; None for neither.
         check_texts: Of these checks; None exactly where `quality` is.
+        enrolment: Whom of those who agree the study lets in.
     """
 
     writers_per_item: int
@@ -164,6 +168,7 @@ class PeopleSettings:
     edge: tuple[Edge, ...]
     languages: tuple[str, ...]
     other_languages: bool
+    enrolment: Enrolment
     quality: Quality | None
     check_texts: CheckTexts | None
 
@@ -191,6 +196,7 @@ class PeopleSettings:
             **({"edge": sorted(self.edge)} if self.edge else {}),
             **({"languages": list(self.languages)} if self.languages else {}),
             **({"other_languages": True} if self.other_languages else {}),
+            **({"screening": found} if (found := self.enrolment.identity) else {}),
             **({} if self.sample is None else {"sample": self.sample}),
             **({} if self.quality is None else {"quality": self.quality_hash}),
             **(
@@ -244,7 +250,7 @@ def read_people(
             ids=("people.languages",),
         )
     read = {"overlap", "consent", "about_you", "scale", "edge", "languages"}
-    read |= {"quality", "endings"}
+    read |= {"quality", "endings", "screening", "quotas"}
     values = people.model_dump(exclude=read)
     quality = people.quality
     return PeopleSettings(
@@ -254,6 +260,7 @@ def read_people(
         about_you=tuple(people.about_you),
         edge=tuple(one for one in EDGES if one in people.edge),
         languages=tuple(dict.fromkeys(people.languages)),
+        enrolment=read_enrolment(path, people.screening, people.quotas),
         scale=None if people.scale is None else read_own_file(path, "scale", people.scale, Scale),
         endings=people.endings,
         quality=quality,
@@ -294,6 +301,8 @@ def readers_alone() -> PeopleSettings:
         edge=[*EDGES],
         languages=[],
         endings=Endings(),
+        screening=[],
+        quotas=[],
     )
     found = read_people(Path(), people, labels_too=True)
     assert found is not None

@@ -11,10 +11,11 @@ from hearteval.domain import Completion
 from hearteval.domain.quality import Exclusion
 from hearteval.store.adding import add
 from hearteval.store.integrity.seal import damaged
-from hearteval.store.people import choosing, exclusions, persons, tasks
+from hearteval.store.people import choosing, enrolment, exclusions, persons, tasks
 from hearteval.store.people.audit import Event, iter_events, last_told, log, salted
 from hearteval.store.people.choosing import Claimant
 from hearteval.store.people.copying import Rows, read_all, write_all
+from hearteval.store.people.enrolment import Consent, Entry, Quota, TurnedAway
 from hearteval.store.people.persons import Halted, Invite, Person, Submission, WorkDone
 from hearteval.store.people.tasks import (
     Closing,
@@ -27,6 +28,7 @@ from hearteval.store.people.withdrawal import bury_words
 from hearteval.store.records import Record
 
 T = TypeVar("T")
+NOTHING_ASKED = Entry()
 
 
 class Transaction(Protocol):
@@ -59,6 +61,9 @@ class Progress(NamedTuple):
     """By person, for each answer in which anything was noticed."""
     invites: Sequence[Invite]
     halted: Halted
+    quotas: Sequence[Quota]
+    turned_away: Mapping[TurnedAway, int]
+    """Who agreed and was not let in, by why."""
 
 
 class PeopleStore:
@@ -293,15 +298,18 @@ class PeopleStore:
         came: Submission | None = None,
         session_id: str,
         until: datetime,
-        may_be_new: bool = True,
+        entry: Entry | None = NOTHING_ASKED,
         now: datetime,
     ) -> Person | None:
         """Let somebody in, or back in who came before; None where the link is full.
 
-        So it is for whoever did not come before and may not be new. Who comes again is known by the
+        So it is for whoever did not come before and has no `entry`. Who comes again is known by the
         id of `person`, else by a platform id, which is one person in all of a study: who comes by a
         second link may do what both allow, and takes a place of it. `came` is kept apart, for those
         who are to be paid.
+
+        Raises:
+            GroupFullError: A quota has no place left, or whoever comes was turned away before.
         """
 
         def work(connection: Connection) -> Person | None:
@@ -312,7 +320,7 @@ class PeopleStore:
             if done is not None:
                 return done  # this was committed, and the answer to that was lost
             participant = None if came is None else came.participant
-            if participant is not None:
+            if participant is not None or (entry and entry.quotas):
                 persons.lock_study(connection, invite)
             there = persons.find_person(connection, person.id) or persons.find_guest(
                 connection, invite, participant
@@ -320,9 +328,13 @@ class PeopleStore:
             if there is not None and there.withdrawn_at is not None:
                 return None
             if there is None or not set(invite.kinds) <= set(there.kinds):
-                there = persons.let_in(connection, there, invite, person) if may_be_new else None
-                if there is None:
+                is_first = there is None
+                there = None if entry is None else persons.let_in(connection, there, invite, person)
+                if there is None or entry is None:
                     return None
+                if is_first:
+                    enrolment.require_not_turned_away(connection, invite, participant)
+                enrolment.enter(connection, there.id, entry, is_first=is_first, now=now)
                 about = {"person": there.name, "invite": invite.id}
                 log(connection, "joined", {**about, "consent": person.consent_version}, now=now)
             if came is not None:
@@ -363,6 +375,49 @@ class PeopleStore:
     def done(self, study_id: str) -> list[WorkDone]:
         """Return what people have done, in the order in which it was answered."""
         return self._read(lambda it: persons.list_done(it, study_id))
+
+    def turn_away(
+        self, invite: Invite, participant: str | None, what: TurnedAway, *, now: datetime
+    ) -> None:
+        """Count somebody who agreed and is not let in, and know them if they come again."""
+
+        def work(connection: Connection) -> None:
+            if enrolment.turn_away(connection, invite, participant, what, now=now):
+                log(connection, "turned away", {"invite": invite.id, "why": what}, now=now)
+
+        self._write(work)
+
+    def was_turned_away(self, invite: Invite, participant: str | None) -> TurnedAway | None:
+        """Return why who comes by a link was not let in before; None where that is not known."""
+        return self._read(lambda it: enrolment.was_turned_away(it, invite, participant))
+
+    def take_places_again(self, person: Person, *, now: datetime) -> bool:
+        """Give somebody who goes on the quotas' places that they gave back; False without room."""
+        if not self._read(lambda it: enrolment.has_given_back(it, person.id)):
+            return True
+        try:
+            self._write(lambda it: enrolment.take_again(it, person.id, now=now))
+        except enrolment.GroupFullError:
+            return False
+        return True
+
+    def consent_again(self, person: Person, consent: Consent) -> None:
+        """Keep that somebody who takes part agreed to another consent; the earlier stays known."""
+
+        def work(connection: Connection) -> None:
+            if not persons.is_here(connection, person.id):
+                return
+            values = {"consent_version": consent.version, "consented_at": consent.at}
+            persons.change_person(connection, person.id, values)
+            enrolment.keep_consent(connection, person.id, consent)
+            about = {"person": person.name, "consent": consent.version}
+            log(connection, "consented", about, now=consent.at)
+
+        self._write(work)
+
+    def consents(self, person: Person) -> list[Consent]:
+        """Return what somebody agreed to, the first time first."""
+        return self._read(lambda it: enrolment.list_consents(it, person.id))
 
     def take_in(self, study_id: str, groups: Mapping[str, str | None], *, now: datetime) -> None:
         """Know people who wrote or judged elsewhere, by pseudonym with their groups.
@@ -459,6 +514,7 @@ class PeopleStore:
                 return
             tasks.let_go(connection, person_id=person.id)
             persons.change_person(connection, person.id, {"stopped_at": now})
+            enrolment.give_back_places(connection, person.id, now=now)
             log(connection, "stopped", {"person": person.name}, now=now)
 
         self._write(work)
@@ -477,6 +533,7 @@ class PeopleStore:
             tasks.give_back(connection, texts)
             persons.forget_person(connection, person.id, now=now)
             exclusions.forget_words(connection, person.study_id, person.name)
+            enrolment.leave_places(connection, person.id)
             counts.update((kind, len(ids)) for kind, ids in buried.items())
             # Without the pseudonym: they were told it, and that this does not say who withdrew.
             about = {"texts": texts, "counts": counts, "closed": n_closed}
@@ -497,6 +554,8 @@ class PeopleStore:
 
         def work(connection: Connection) -> int:
             found = persons.forget_details(connection, study_id, before=before)
+            enrolment.forget_places(connection, found)
+            enrolment.forget_marks(connection, study_id, before=before)
             if found:
                 log(connection, "forgotten", {"study": study_id, "n": len(found)}, now=now)
             return len(found)
@@ -571,6 +630,8 @@ class PeopleStore:
                 persons.signs_by_person(connection, study_id),
                 persons.list_invites(connection, study_id),
                 persons.halted(connection, study_id),
+                enrolment.list_quotas(connection, study_id),
+                enrolment.count_turned_away(connection, study_id),
             )
 
         return self._read(work)

@@ -8,6 +8,8 @@ from sqlalchemy import Connection, delete, insert, select
 from hearteval.store import schema
 from hearteval.store.people.audit import HEAD
 from hearteval.store.people.tables import (
+    consent_texts,
+    consents,
     dealings,
     events,
     exclusions,
@@ -15,22 +17,17 @@ from hearteval.store.people.tables import (
     pauses,
     people,
     places,
+    quota_places,
+    quotas,
     sessions,
     submissions,
     tasks,
+    turned_away,
 )
 
 TABLES = (
-    invites,
-    people,
-    submissions,
-    sessions,
-    tasks,
-    places,
-    dealings,
-    pauses,
-    exclusions,
-    events,
+    *(invites, people, submissions, sessions, tasks, places, dealings, pauses),
+    *(quotas, quota_places, turned_away, consent_texts, consents, exclusions, events),
 )
 """In the order in which they may refer to each other."""
 SUMS = (HEAD, people.name, tasks.name, exclusions.name)

@@ -192,6 +192,62 @@ exclusions = Table(
 """Who was left out of a study's numbers or let back in, 1, 2, … as it came; nothing is changed but
 the words that are deleted when a person withdraws."""
 
+quotas = Table(
+    "quotas",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("study_id", Id, nullable=False),
+    Column("answers", Json, nullable=False),
+    Column("most", Integer, nullable=False),
+    Column("n_people", Integer, nullable=False),
+    CheckConstraint("0 <= n_people AND n_people <= most"),
+)
+"""Groups of people by what they answered, each with its places; see `enrolment`."""
+
+quota_places = Table(
+    "quota_places",
+    metadata,
+    Column("quota_id", Id, ForeignKey("quotas.id"), primary_key=True),
+    Column("person_id", Id, ForeignKey("people.id"), primary_key=True),
+    Column("taken_at", Utc, nullable=False),
+    Column("given_back_at", Utc),
+    Index("ix_quota_places_person", "person_id"),
+    sqlite_with_rowid=False,
+)
+"""Who has a place of a quota. It says what they answered, so it goes with their details."""
+
+turned_away = Table(
+    "turned_away",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("study_id", Id, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("mark", Id),
+    Column("at", Utc, nullable=False),
+    CheckConstraint("what IN ('screened_out', 'group_full')"),
+    UniqueConstraint("study_id", "mark"),
+)
+"""Who agreed and was not let in: why, when, and a hash of the id by which they came, if any."""
+
+consent_texts = Table(
+    "consent_texts",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("text", Words, nullable=False),
+)
+"""What people agreed to, as they read it; the id is half of its SHA-256."""
+
+consents = Table(
+    "consents",
+    metadata,
+    Column("person_id", Id, ForeignKey("people.id"), primary_key=True),
+    Column("at", Utc, primary_key=True),
+    Column("version", Text, nullable=False),
+    Column("text_id", Id, ForeignKey("consent_texts.id"), nullable=False),
+    sqlite_with_rowid=False,
+)
+"""Who agreed to what, and when: every time, so that what came before stays known."""
+
 events = Table(
     "events",
     metadata,

@@ -6,20 +6,20 @@ token was given it: only a try at one that does not exist is a guess.
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from hearteval.domain import Rater, content_hash
+from hearteval.domain import Rater
 from hearteval.errors import SettingsError
-from hearteval.protocol import ENGLISH, load_protocol
+from hearteval.store.people.enrolment import Consent, Entry, GroupFullError
 from hearteval.store.people.persons import Invite, Person, Submission
 from hearteval.study.people import Desk
+from hearteval.study.people.background import may_enter, quotas_of
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.languages import Reader
 from hearteval.study.people.platforms import SiteIds
-from hearteval.study.people.served import served_words
 from hearteval.study.simulation.apart import require_real
 
 TOKEN_BYTES = 32
@@ -118,6 +118,11 @@ def extend_invite(desk: Desk, invite: Invite, *, people: int, days: int, by: str
     desk.session.store.people.extend_invite(invite, more_people=people, until=until, by=by, now=now)
 
 
+Refusal = Literal["full", "over", "other", "closed_to_new", "screened_out", "group_full"]
+"""All places of a link are taken, it is revoked or too old, or somebody may do what only the link
+that they came by first allows; the study is closed; or it asks others, or has enough like them."""
+
+
 class Arrival(NamedTuple):
     """Somebody at a link that exists."""
 
@@ -126,9 +131,8 @@ class Arrival(NamedTuple):
     """Who comes again, by this link or another of the study; None for somebody new."""
     is_new: bool
     """Whether they still have to agree to what this link is for."""
-    refusal: Literal["", "full", "over", "other", "closed_to_new"]
-    """Why they cannot come by it: all its places are taken, it is revoked or too old, they may do
-    what only the link that they came by first allows, or the study is closed."""
+    refusal: Refusal | Literal[""]
+    """Why they cannot come by it, by the name of its words in ``people_consent``."""
 
 
 def find_link(
@@ -157,7 +161,8 @@ def find_link(
     if is_new and RESEARCH not in invite.kinds and people.halted(desk.study.id) == "closed":
         return Arrival(invite, None, is_new=True, refusal="closed_to_new")
     is_full = is_new and invite.n_people >= invite.most_people
-    return Arrival(invite, guest, is_new=is_new, refusal="full" if is_full else "")
+    before = people.was_turned_away(invite, participant) if guest is None else None
+    return Arrival(invite, guest, is_new=is_new, refusal=before or ("full" if is_full else ""))
 
 
 def may_be_same(desk: Desk, known: Person, invite: Invite, sent: SiteIds | None) -> bool:
@@ -175,23 +180,37 @@ def ids_of(desk: Desk, person: Person) -> set[tuple[str, str]]:
     return {(one.participant, one.submission or "") for _, one in found if one.participant}
 
 
+class Agreed(NamedTuple):
+    """What somebody says who wants to take part."""
+
+    consent: Consent
+    answers: Mapping[str, str]
+    """To what is asked first, of who is new; empty where nothing is."""
+
+
 def join(
     desk: Desk,
     invite: Invite,
     *,
     sent: SiteIds | None = None,
     reader: Reader,
-    has_consented: bool,
+    agreed: Agreed | None,
     guest: Person | None = None,
-) -> tuple[str, Person] | None:
-    """Let in somebody who has consented, or back in who came before; None where there is no room.
+) -> tuple[str, Person] | Refusal:
+    """Let in somebody who has agreed, or back in who came before; or say why not.
 
-    `guest` is who came before, as far as that is known. Whoever has not consented and is not known
-    here has no room, but for who watches the study. Also return the secret of their browser.
+    `agreed` is None for who has not; `guest` is who came before, as far as that is known. Whoever
+    has not agreed and is not known here has no room, but for who watches the study. Also return the
+    secret of their browser.
     """
-    now = desk.session.now()
+    people, now = desk.session.store.people, desk.session.now()
     is_asked = RESEARCH not in invite.kinds
-    version = consent_version(desk, reader.language)
+    enrolment, consent = desk.settings.enrolment, None if agreed is None else agreed.consent
+    answers = {} if agreed is None else agreed.answers
+    if answers and not may_enter(enrolment, answers):
+        people.turn_away(invite, sent and sent.participant, "screened_out", now=now)
+        return "screened_out"
+    quotas = quotas_of(enrolment, answers, desk.study.id) if answers else ()
     person = Person(
         id=secrets.token_hex(16) if guest is None else guest.id,
         study_id=desk.study.id,
@@ -203,31 +222,25 @@ def join(
         locale=reader.locale,
         language=reader.language,
         created_at=now,
-        consent_version=version if has_consented else None,
-        consented_at=now if has_consented else None,
+        consent_version=None if consent is None else consent.version,
+        consented_at=None if consent is None else now,
+        background=answers or None,
         salt=secrets.token_hex(16),
     )
     token = new_token()
-    found = desk.session.store.people.join(
-        person,
-        came=Submission(came_at=now, **(sent._asdict() if sent else {})) if is_asked else None,
-        session_id=token_id(token),
-        until=now + (timedelta(days=BROWSER_DAYS) if is_asked else IDLE),
-        may_be_new=has_consented or not is_asked,
-        now=now,
-    )
-    return None if found is None else (token, found)
-
-
-def consent_version(desk: Desk, language: str = ENGLISH) -> str:
-    """Return what names the consent that people are asked for, in a language.
-
-    The study's own points are part of it, its load, and what it says of the items.
-    """
-    version = load_protocol("people_consent", language)["version"]
-    said: list[object] = [*desk.settings.consent, served_words(desk, language)]
-    said += [] if desk.settings.load is None else [desk.settings.load]
-    return f"{version}+{content_hash(said)[:8]}"
+    try:
+        found = people.join(
+            person,
+            came=Submission(came_at=now, **(sent._asdict() if sent else {})) if is_asked else None,
+            session_id=token_id(token),
+            until=now + (timedelta(days=BROWSER_DAYS) if is_asked else IDLE),
+            entry=Entry(consent, quotas) if consent or not is_asked else None,
+            now=now,
+        )
+    except GroupFullError:
+        people.turn_away(invite, sent and sent.participant, "group_full", now=now)
+        return "group_full"
+    return "full" if found is None else (token, found)
 
 
 def find_person(desk: Desk, token: str) -> Person | None:

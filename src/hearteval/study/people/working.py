@@ -22,7 +22,14 @@ MOST_WITHDRAWN = 20
 """Tasks in a row whose text was withdrawn while they were given out."""
 
 Halt = Literal[
-    "nothing_left", "load_done", "limit_session", "limit_day", "paused", "closed", "not_vetted"
+    "nothing_left",
+    "load_done",
+    "limit_session",
+    "limit_day",
+    "paused",
+    "closed",
+    "not_vetted",
+    "place_gone",
 ]
 """Why there is no task, as `protocol/people_consent.toml` names it."""
 
@@ -155,6 +162,8 @@ def _next_lease(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) ->
         limit = "load_done" if is_done else _limit(desk, kind, done)
         if limit is not None and people.live(person, kind.name, now=now) is None:
             return limit
+        if not people.take_places_again(person, now=now):
+            return "place_gone"
         ticket = token_id(new_token())
         lease = people.claim(person, kind.name, ticket=ticket, now=now, lease=length)
     if lease is None:

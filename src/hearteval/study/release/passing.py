@@ -31,6 +31,7 @@ from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.store.base import Store
 from hearteval.store.records import Record
 from hearteval.store.rows import TABLES
+from hearteval.study.people.background import told_of
 from hearteval.study.records.permitted import Permitted, may_be_passed_on, repeats
 from hearteval.study.release.refusals import GROUP, coarsen
 
@@ -116,7 +117,7 @@ class Passing(Permitted):
         there = {one.name for one in self._members[Rater].values() if one.kind == "human"}
         people = self.session.store.people.people(self.study.id)
         known = {
-            one.name: {**({GROUP: one.group} if one.group else {}), **(one.background or {})}
+            one.name: {**({GROUP: one.group} if one.group else {}), **told_of(one)}
             for one in people
             if one.name in there
         }
