@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from people_site import Visitor, World, people_world, plain
 
-from hearteval.study.people.joining import find_link, forget_old_details, join
+from hearteval.study.people.consenting import read_consent
+from hearteval.study.people.joining import Agreed, find_link, forget_old_details, join
 from hearteval.study.people.languages import Somebody
 
 
