@@ -26,7 +26,7 @@ PINNED = {
     "micro_skills": ("2", "e6a3a6620ddf14d0"),
     "people_background": ("1", "80e811a829a18859"),
     "people_checks": ("1", "6ffbbe2b0ac1ef34"),
-    "people_consent": ("6", "e489bd785f0cd469"),
+    "people_consent": ("6", "8ab01cf2626be5b7"),
     "people_enrolment": ("1", "a30a68178fd5a44d"),
     "people_judging": ("1", "c2565b3da8dc8fc0"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),

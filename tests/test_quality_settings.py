@@ -53,7 +53,7 @@ def people(folder: Path, quality: str, *, protocol: str = "five-point") -> Peopl
 
 def test_without_the_section_a_study_is_what_it_was(tmp_path: Path) -> None:
     found = people(tmp_path, "")
-    assert (found.quality, found.check_texts, found.quality_hash) == (None, None, None)
+    assert (found.quality, found.check_texts, found.quality_hash) == (None, {}, None)
     assert "quality" not in found.identity
 
 
@@ -115,7 +115,7 @@ def shipped() -> CheckTexts:
 
 
 def test_there_are_enough_checks_for_many_sittings() -> None:
-    made = make_checks(shipped(), protocol="five-point", now=NOW)
+    made = make_checks(shipped(), protocol="five-point", language="en", now=NOW)
     kinds = [check.kind for check in made.checks]
     assert kinds.count("gold") >= 12
     assert kinds.count("attention") >= 8
@@ -146,7 +146,7 @@ def test_a_check_knows_its_choice_whichever_reply_stands_first(
     gold, attention = texts.gold[0], texts.attention[1]
     assert attention.choose == "same"
     own = texts.model_copy(update={"gold": [gold], "attention": [attention]})
-    made = make_checks(own, protocol=protocol, now=NOW)
+    made = make_checks(own, protocol=protocol, language="en", now=NOW)
     for check, place in zip(made.checks, better, strict=True):
         assert isinstance(check.pair, Pair)
         one, other = check.completion_ids
@@ -159,7 +159,7 @@ def test_a_check_knows_its_choice_whichever_reply_stands_first(
 
 
 def test_who_rates_meets_attention_checks_alone() -> None:
-    made = make_checks(shipped(), protocol="rating", now=NOW)
+    made = make_checks(shipped(), protocol="rating", language="en", now=NOW)
     assert {check.kind for check in made.checks} == {"attention"}
     assert all(check.pair is None for check in made.checks)
     scores = [system.settings["score"] for system in made.systems]

@@ -305,7 +305,18 @@ def test_which_answer_stands_left_is_chance_also_beside_labels_of_a_part(
     store.add([ann, ben, cas, present, absent, part])
     shown = []
     for side in (0, 1):
-        lease = Lease("t", SETTLE, text.id, "0" * 32, side, "held", page_world.clock(), None)
+        lease = Lease(
+            "t",
+            page_world.desk.study.id,
+            "p",
+            SETTLE,
+            text.id,
+            "0" * 32,
+            side,
+            "held",
+            page_world.clock(),
+            None,
+        )
         found = kind.show(desk, lease)
         assert found is not None
         shown.append([said.answer for said in found.asked.answers["tone_shift"]])

@@ -290,7 +290,12 @@ def test_reasons_about_a_withdrawn_text_are_reviewed_by_nobody_because_they_quot
     def shows(id_: str) -> set[bool]:
         """Say whether a page that was opened before, and is loaded again, shows reasons."""
         names = ("review", "label-rationales")
-        leases = (Lease("t", name, id_, "0" * 32, 0, "held", world.clock(), None) for name in names)
+        leases = (
+            Lease(
+                "t", world.desk.study.id, "p", name, id_, "0" * 32, 0, "held", world.clock(), None
+            )
+            for name in names
+        )
         return {KINDS[one.kind].show(world.desk, one) is not None for one in leases}
 
     assert all(shows(id_) == {True} for id_ in about)

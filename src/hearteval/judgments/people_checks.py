@@ -29,6 +29,7 @@ from hearteval.domain import (
 )
 from hearteval.judgments.plan.pairs import seeded_rank
 from hearteval.judgments.stress_set.audit import next_version
+from hearteval.protocol import ENGLISH
 
 SOURCE = "hearteval checks of people"
 ROLE, SCORE = "check", "score"
@@ -81,6 +82,7 @@ class CheckTexts(_Texts):
     """The texts of a study's checks: ``protocol/people_checks.toml``, or a file of its own."""
 
     version: Words
+    language: Words = ENGLISH
     written_by: Words
     licence: Words
     asks: Asks
@@ -123,10 +125,16 @@ class CheckSet:
     completions: tuple[Completion, ...]
     checks: tuple[Check, ...]
 
+    @property
+    def records(self) -> list[Item | System | Completion | Pair]:
+        """All of them, to store."""
+        pairs = [check.pair for check in self.checks if check.pair is not None]
+        return [*self.items, *self.systems, *self.completions, *pairs]
 
-def make_checks(texts: CheckTexts, *, protocol: str, now: datetime) -> CheckSet:
+
+def make_checks(texts: CheckTexts, *, protocol: str, language: str, now: datetime) -> CheckSet:
     """Return the checks of a protocol of people; where they rate there are no gold pairs."""
-    made = _Making(texts, now)
+    made = _Making(texts, language, now)
     if protocol == "rating":
         for check in texts.attention:
             asks = texts.asks.rating.replace("{score}", str(check.score))
@@ -155,8 +163,8 @@ def make_checks(texts: CheckTexts, *, protocol: str, now: datetime) -> CheckSet:
 class _Making:
     """Collects the records of checks."""
 
-    def __init__(self, texts: CheckTexts, now: datetime) -> None:
-        self._texts, self._now = texts, now
+    def __init__(self, texts: CheckTexts, language: str, now: datetime) -> None:
+        self._texts, self._language, self._now = texts, language, now
         self._items: list[Item] = []
         self._systems: dict[str, System] = {}
         self._completions: list[Completion] = []
@@ -206,6 +214,7 @@ class _Making:
             subset="regular",
             emotion="",
             problem="",
+            language=self._language,
             licence=self._texts.licence,
             consent_basis=f"Written for checks by {self._texts.written_by}; no real person",
         )
@@ -230,16 +239,17 @@ def checks_study_id(study: Study) -> str:
     return record_id("study", {"name": checks_name(study.name), "seed": study.seed})
 
 
-def checks_study(study: Study, before: Study | None, made: CheckSet) -> Study:
+def checks_study(study: Study, before: Study | None, made: Sequence[CheckSet]) -> Study:
     """Return the study that holds a study's checks: as it was before, or its next version."""
+    items = [item for one in made for item in one.items]
     found = replace(
         study,
         id="",
         version=1,
         name=checks_name(study.name),
-        item_ids=tuple(sorted(item.id for item in made.items)),
-        items_hash=hash_records(made.items),
-        system_ids=tuple(sorted(system.id for system in made.systems)),
+        item_ids=tuple(sorted(item.id for item in items)),
+        items_hash=hash_records(items),
+        system_ids=tuple(sorted({system.id for one in made for system in one.systems})),
         rater_ids=(),
         design={"checks_of": study.id},
     )
@@ -256,4 +266,15 @@ def assign_check(study: Study, check: Check, rater: Rater) -> Assignment:
         rater_id=rater.id,
         first_completion_id=ids[0],
         check=check.expected(ids[0]),
+    )
+
+
+def assign_again(study: Study, before: Assignment, *, first_completion_id: str) -> Assignment:
+    """Return a person's comparison as it is given once more, with the other reply first."""
+    return Assignment(
+        study_id=checks_study_id(study),
+        pair_id=before.pair_id,
+        rater_id=before.rater_id,
+        first_completion_id=first_completion_id,
+        repeat=1,
     )

@@ -29,7 +29,7 @@ ENGLISH = "en"
 _NO_WORDS = frozenset({"version", "checked", "rules", "rules_of"})
 """Of any text; the rules of a brief are for reports, which are English."""
 _NO_WORDS_OF_LISTED = frozenset(
-    {"value", "answer", "strength", "sign", "id", "role", "call", "sms", "web"}
+    {"value", "answer", "strength", "sign", "id", "role", "call", "sms", "web", "choose"}
 )
 """Of the members of a list: what a form sends, who speaks, what a link dials."""
 

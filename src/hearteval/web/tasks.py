@@ -184,10 +184,11 @@ def _task_page(
 def _n_left(site: Site, person: Person, kind: TaskKind) -> int | None:
     """Count what is left for somebody; None where the count would grow as people write.
 
-    Who sees it jump knows that the next replies are a person's.
+    Who sees it jump knows that the next replies are a person's; who sees it stay, that they were
+    a check.
     """
     settings = site.desk.settings
-    if kind.shows_replies and settings.writers_per_item:
+    if kind.shows_replies and (settings.writers_per_item or settings.quality):
         return None
     return site.desk.session.store.people.count_left(person, kind.name, most=MOST_LEFT)
 

@@ -1,5 +1,6 @@
 """The ``[people]`` of a study file: who writes and judges, how much, and what they are told."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -135,7 +136,7 @@ class PeopleSettings:
         languages: In which the pages are offered; empty for those of the items.
         other_languages: Whether people get items of other languages than that of their pages.
         quality: Checks among their tasks, and rules over their answers; None for neither.
-        check_texts: Of these checks; None exactly where `quality` is.
+        check_texts: Of these checks, by language; empty exactly where `quality` is None.
         enrolment: Whom of those who agree the study lets in.
     """
 
@@ -170,14 +171,12 @@ class PeopleSettings:
     other_languages: bool
     enrolment: Enrolment
     quality: Quality | None
-    check_texts: CheckTexts | None
+    check_texts: Mapping[str, CheckTexts]
 
     @property
     def quality_hash(self) -> str | None:
         """SHA-256 over checks and rules, by which a study preregisters them; None without any."""
-        if self.quality is None or self.check_texts is None:
-            return None
-        return preregistered(self.quality, self.check_texts)
+        return None if self.quality is None else preregistered(self.quality, self.check_texts)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -264,7 +263,7 @@ def read_people(
         scale=None if people.scale is None else read_own_file(path, "scale", people.scale, Scale),
         endings=people.endings,
         quality=quality,
-        check_texts=None if quality is None else read_check_texts(path, quality),
+        check_texts={} if quality is None else read_check_texts(path, quality),
     )
 
 

@@ -5,6 +5,7 @@ where they come from are explained in ``docs/reference/study-file.md``.
 """
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -15,7 +16,7 @@ from hearteval.domain import content_hash
 from hearteval.domain.quality import DEFAULT_RULES, QualityRules, Rule
 from hearteval.errors import SettingsError
 from hearteval.judgments.people_checks import CheckTexts
-from hearteval.protocol import load_protocol
+from hearteval.protocol import ENGLISH, languages, load_protocol, read_translation
 
 Share = Annotated[float, Field(gt=0, le=1)]
 S = TypeVar("S", bound=BaseModel)
@@ -69,20 +70,26 @@ class Quality(Section):
         return self
 
 
-def preregistered(quality: Quality, texts: CheckTexts) -> str:
+def preregistered(quality: Quality, texts: Mapping[str, CheckTexts]) -> str:
     """Return the hash of what a study fixes before anybody answers: settings, rules and texts."""
-    return content_hash([quality.model_dump(exclude={"checks_from"}), texts.model_dump()])
+    said = {language: one.model_dump() for language, one in texts.items()}
+    return content_hash([quality.model_dump(exclude={"checks_from"}), said])
 
 
-def read_check_texts(path: Path, quality: Quality) -> CheckTexts:
-    """Read the texts of the checks of the study file at `path`.
+def read_check_texts(path: Path, quality: Quality) -> dict[str, CheckTexts]:
+    """Read the texts of the checks of the study file at `path`, by language.
+
+    Its own file has one language; who has the pages in another meets no check.
 
     Raises:
         SettingsError: Its own file cannot be read, or lacks something.
     """
-    if quality.checks_from is None:
-        return CheckTexts.model_validate(load_protocol("people_checks"))
-    return read_own_file(path, "quality.checks_from", quality.checks_from, CheckTexts)
+    if quality.checks_from is not None:
+        own = read_own_file(path, "quality.checks_from", quality.checks_from, CheckTexts)
+        return {own.language: own}
+    name = "people_checks"
+    there = [one for one in languages() if one == ENGLISH or read_translation(name, one)]
+    return {one: CheckTexts.model_validate(load_protocol(name, one)) for one in there}
 
 
 def read_own_file(path: Path, key: str, name: str, kind: type[S]) -> S:

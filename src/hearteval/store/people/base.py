@@ -18,11 +18,14 @@ from hearteval.store.people.copying import Rows, read_all, write_all
 from hearteval.store.people.enrolment import Consent, Entry, Quota, TurnedAway
 from hearteval.store.people.persons import Halted, Invite, Person, Submission, WorkDone
 from hearteval.store.people.tasks import (
+    ANY,
     Closing,
+    Dealt,
     Lease,
     OpenCount,
     Outcome,
     PlannedTask,
+    Wish,
 )
 from hearteval.store.people.withdrawal import bury_words
 from hearteval.store.records import Record
@@ -116,7 +119,14 @@ class PeopleStore:
         return found
 
     def claim(
-        self, person: Person, kind: str, *, ticket: str, now: datetime, lease: timedelta
+        self,
+        person: Person,
+        kind: str,
+        *,
+        ticket: str,
+        now: datetime,
+        lease: timedelta,
+        wish: Wish = ANY,
     ) -> Lease | None:
         """Give a person a task of a kind; None where there is none for them, or all is paused."""
 
@@ -127,7 +137,8 @@ class PeopleStore:
             in_hand = tasks.renew(connection, who, now=now, lease=lease)
             if in_hand is not None or persons.halted(connection, person.study_id):
                 return in_hand
-            found = tasks.give(connection, who, ticket=ticket, now=now, lease=lease)
+            add(connection, wish.records, first_stays=True)
+            found = tasks.give(connection, who, ticket=ticket, now=now, lease=lease, wish=wish)
             if found is not None:
                 if person.stopped_at is not None:
                     persons.change_person(connection, person.id, {"stopped_at": None})
@@ -230,9 +241,21 @@ class PeopleStore:
             words = f"{what} in the study {study_id} is not what was written"
             raise damaged(self._name, words, ids=[study_id])
 
+    def dealt(self, person: Person, kind: str) -> list[Dealt]:
+        """Return what a person was given of a kind, checks and repeats too."""
+        return self._read(lambda it: tasks.dealt(it, person_id=person.id, kind=kind))
+
+    def open_pairs(
+        self, person: Person, kind: str, item_id: str
+    ) -> list[tuple[str, tuple[str, str]]]:
+        """Return the pairs of an item that a person could take, with their completions."""
+        return self._read(lambda it: choosing.open_pairs(it, _claimant(person, kind), item_id))
+
     def has_waiting(self, person: Person) -> bool:
         """Say whether a person has a task in hand, or has skipped one that is still open."""
-        return self._read(lambda it: tasks.has_waiting(it, person_id=person.id))
+        return self._read(
+            lambda it: tasks.has_waiting(it, person_id=person.id, study_id=person.study_id)
+        )
 
     def answered(self, person: Person, kind: str | None = None) -> list[datetime]:
         """Return when a person answered tasks of a kind, or of any, the last first."""

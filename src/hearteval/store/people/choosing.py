@@ -17,6 +17,7 @@ from sqlalchemy.sql import ColumnElement, FromClause
 
 from hearteval.store.people.tables import dealings, places, tasks
 from hearteval.store.rows import in_groups
+from hearteval.store.schema import pairs
 
 HOLDING = ("held", "done")
 """States in which somebody has a place."""
@@ -73,6 +74,13 @@ _LEAST_FILLED = (
     .order_by(tasks.c.turn, tasks.c.rank)
     .limit(1)
 )
+_WISHED = select(tasks.c.id).where(*_IS_OPEN, _IS_NEW, tasks.c.target_id == bindparam("target_id"))
+_OPEN_ABOUT = (
+    select(pairs.c.id, pairs.c.low_completion_id, pairs.c.high_completion_id)
+    .join(tasks, tasks.c.target_id == pairs.c.id)
+    .where(pairs.c.item_id == bindparam("item_id"), *_IS_OPEN, _IS_NEW)
+    .order_by(tasks.c.rank)
+)
 _SIDES_SEEN = (
     select(dealings.c.side, func.count())
     .join(tasks, tasks.c.id == dealings.c.task_id)
@@ -126,6 +134,28 @@ def find_lapsed(connection: Connection, who: Claimant) -> Place | None:
         if place is not None:
             return place
     return _any_free(connection, free[0][0]) if free else None
+
+
+def find_wished(connection: Connection, who: Claimant, target_id: str) -> Place | None:
+    """Return a place of the task about a target, best of the side the person has seen less often.
+
+    None where it is full or closed, or not new to them.
+    """
+    asked = {**who._asdict(), "target_id": target_id}
+    task_id = connection.execute(_WISHED, asked).scalar() if target_id else None
+    if task_id is None:
+        return None
+    side = _wanted_side(connection, who)
+    found = None if side is None else find_free(connection, task_id, side=side)
+    return found or _any_free(connection, task_id)
+
+
+def open_pairs(
+    connection: Connection, who: Claimant, item_id: str
+) -> list[tuple[str, tuple[str, str]]]:
+    """Return the pairs of an item that a person could take, with their completions."""
+    rows = connection.execute(_OPEN_ABOUT, {**who._asdict(), "item_id": item_id})
+    return [(row[0], (row[1], row[2])) for row in rows]
 
 
 def find_new(connection: Connection, who: Claimant) -> Place | None:

@@ -33,22 +33,23 @@ from hearteval.store.people.choosing import (
     find_free,
     find_lapsed,
     find_new,
+    find_wished,
 )
 from hearteval.store.people.tables import dealings, people, places, tasks
+from hearteval.store.records import Record
 from hearteval.store.rows import in_groups, timed_query
 
 Outcome = Literal["stored", "same", "other", "late", "absent"]
 _MINE = (dealings.c.task_id == bindparam("of_task")) & (
     dealings.c.person_id == bindparam("of_person")
 )
-_LEASES = select(dealings, tasks.c.kind, tasks.c.target_id).join(
+_LEASES = select(dealings, tasks.c.study_id, tasks.c.kind, tasks.c.target_id).join(
     tasks, tasks.c.id == dealings.c.task_id
 )
 _LIVE = _LEASES.where(
     dealings.c.person_id == bindparam("person_id"),
     dealings.c.state == "held",
     dealings.c.leased_until > bindparam("until"),
-    tasks.c.study_id == bindparam("study_id"),
     tasks.c.kind == bindparam("kind"),
 ).limit(1)
 _OF_TICKET = _LEASES.where(
@@ -65,6 +66,13 @@ _ANSWERED = (
     .join(tasks, tasks.c.id == dealings.c.task_id)
     .where(dealings.c.person_id == bindparam("person_id"), dealings.c.state == "done")
     .order_by(dealings.c.answered_at.desc())
+)
+_DEALT = (
+    select(tasks.c.study_id, tasks.c.target_id, dealings.c.state, dealings.c.answered_at)
+    .join(tasks, tasks.c.id == dealings.c.task_id)
+    .where(dealings.c.person_id == bindparam("person_id"), tasks.c.kind == bindparam("kind"))
+    .where(dealings.c.state != "own")
+    .order_by(dealings.c.answered_at, tasks.c.target_id)
 )
 _NEW = insert(dealings)
 _CHANGE = update(dealings).where(_MINE)
@@ -99,10 +107,37 @@ class PlannedTask:
         return record_id("task", fields)
 
 
+class Wish(NamedTuple):
+    """What a person is to get rather than the next of all tasks."""
+
+    target_id: str = ""
+    """An open task about this, where they may take it; "" for none."""
+    own: PlannedTask | None = None
+    """A task of theirs alone, with one place and in another study than theirs."""
+    records: Sequence[Record] = ()
+    """What it is about, stored with it."""
+
+
+ANY = Wish()
+"""The next of all tasks."""
+
+
+class Dealt(NamedTuple):
+    """What a person was given, or has passed on."""
+
+    study_id: str
+    target_id: str
+    state: str
+    answered_at: datetime | None
+
+
 class Lease(NamedTuple):
     """A task in the hands of a person."""
 
     task_id: str
+    study_id: str
+    """Of the task: a check or a repeat is of another than the person's."""
+    person_id: str
     kind: str
     target_id: str
     ticket: str
@@ -319,15 +354,28 @@ def renew(
 
 
 def give(
-    connection: Connection, who: Claimant, *, ticket: str, now: datetime, lease: timedelta
+    connection: Connection,
+    who: Claimant,
+    *,
+    ticket: str,
+    now: datetime,
+    lease: timedelta,
+    wish: Wish = ANY,
 ) -> Lease | None:
     """Give a task to a person who has none of the kind in hand; None where there is none for them.
 
     `ticket` names the lease if it is a new one, or one whose replies stand the other way round.
     """
     release_expired(connection, now=now)
+    target_id = wish.target_id
+    if wish.own is not None:
+        plan(connection, [wish.own])
+        who, target_id = who._replace(study_id=wish.own.study_id), wish.own.target_id
     back = find_lapsed(connection, who)
-    found = back or find_new(connection, who)
+    found = back or find_wished(connection, who, target_id)
+    # In the study of a task of theirs alone are those of others, too.
+    if found is None and wish.own is None:
+        found = find_new(connection, who)
     if found is None:
         return None
     values = _held(found, ticket, now=now, lease=lease)
@@ -508,13 +556,22 @@ def answered(connection: Connection, *, person_id: str, kind: str | None) -> lis
     return list(connection.execute(query, {"person_id": person_id, "kind": kind}).scalars())
 
 
-def has_waiting(connection: Connection, *, person_id: str) -> bool:
-    """Say whether a person has a task in hand, or has skipped one that somebody could still do."""
+def has_waiting(connection: Connection, *, person_id: str, study_id: str) -> bool:
+    """Say whether a person has a task in hand, or has skipped one that somebody could still do.
+
+    That is one of the study: a check that was skipped never comes back.
+    """
     query = select(dealings.c.task_id).join(tasks, tasks.c.id == dealings.c.task_id)
     mine = query.where(dealings.c.person_id == person_id, tasks.c.closed_at.is_(None))
-    is_free = (dealings.c.state == "skipped") & (tasks.c.n_taken < tasks.c.n_places)
-    is_mine = (dealings.c.state == "held") | is_free
+    is_free = (tasks.c.study_id == study_id) & (tasks.c.n_taken < tasks.c.n_places)
+    is_mine = (dealings.c.state == "held") | ((dealings.c.state == "skipped") & is_free)
     return connection.execute(mine.where(is_mine).limit(1)).first() is not None
+
+
+def dealt(connection: Connection, *, person_id: str, kind: str) -> list[Dealt]:
+    """Return what a person was given of a kind, the first answered first; not what is their own."""
+    rows = connection.execute(_DEALT, {"person_id": person_id, "kind": kind})
+    return [Dealt(*row) for row in rows]
 
 
 def count_tasks(connection: Connection, *, study_id: str) -> list[OpenCount]:
@@ -548,6 +605,8 @@ def _lease(row: Row[Any] | None) -> Lease | None:
         return None
     return Lease(
         row.task_id,
+        row.study_id,
+        row.person_id,
         row.kind,
         row.target_id,
         row.ticket,

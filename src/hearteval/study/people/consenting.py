@@ -7,6 +7,7 @@ from hearteval.protocol import ENGLISH, load_protocol
 from hearteval.store.people.enrolment import Consent
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
+from hearteval.study.people.checks import KINDS_CHECKED
 from hearteval.study.people.ending import load_words
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.served import served_words
@@ -25,6 +26,8 @@ def consent_points(desk: Desk, kinds: Collection[str], language: str) -> list[st
     }
     asked_first = load_protocol("people_enrolment", language)["consent"]
     points = [*words["points"], *(asked_first if settings.enrolment.questions else ())]
+    if settings.quality and not {*KINDS_CHECKED}.isdisjoint(kinds):
+        points.append(words["checks"])
     load = load_words(desk, kinds, language)
     return [*settings.consent, *load, *(text.format(**told) for text in points)]
 
@@ -32,11 +35,13 @@ def consent_points(desk: Desk, kinds: Collection[str], language: str) -> list[st
 def consent_version(desk: Desk, language: str = ENGLISH) -> str:
     """Return what names the consent that people are asked for, in a language.
 
-    The study's own points are part of it, its load, and what it says of the items and of who is let
-    in.
+    The study's own points are part of it, its load, that there are checks, and what it says of the
+    items and of who is let in.
     """
     said: list[object] = [*desk.settings.consent, served_words(desk, language)]
     said += [] if desk.settings.load is None else [desk.settings.load]
+    if desk.settings.quality:
+        said.append(load_protocol("people_consent", language)["consent"]["checks"])
     if desk.settings.enrolment.questions:
         said.append(load_protocol("people_enrolment", language)["version"])
     return f"{load_protocol('people_consent', language)['version']}+{content_hash(said)[:8]}"

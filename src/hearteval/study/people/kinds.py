@@ -32,6 +32,7 @@ from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease
 from hearteval.study.grow import human_system
 from hearteval.study.people import Desk
+from hearteval.study.people.checks import given_check, given_reply
 from hearteval.study.people.labelling import LABEL_KINDS
 from hearteval.study.people.task import (
     Answer,
@@ -72,7 +73,8 @@ def _show_item(desk: Desk, lease: Lease) -> Shown:
 
 
 def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
-    first, second = _ordered(desk, lease)
+    pair_id, first = _asked(desk, lease)
+    second = next(id_ for id_ in kept(desk, Pair, pair_id).completion_ids if id_ != first)
     found = desk.session.store.find(Completion, [first, second], are_there=True)
     if any(text.is_withdrawn for text in found):
         return None
@@ -82,14 +84,20 @@ def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
     return Shown(turns=turns_of(item), texts=(texts[first], texts[second]))
 
 
-def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
-    """Return the ids of a pair's completions as they are shown."""
-    low, high = kept(desk, Pair, lease.target_id).completion_ids
-    return (low, high) if lease.side == 0 else (high, low)
+def _asked(desk: Desk, lease: Lease) -> tuple[str, str]:
+    """Return the pair that a person is asked about, and which completion stands first."""
+    if lease.study_id != desk.study.id:
+        given = given_check(desk, lease)
+        return given.pair_id, given.first_completion_id
+    return lease.target_id, kept(desk, Pair, lease.target_id).completion_ids[lease.side]
+
+
+def _reply(desk: Desk, lease: Lease) -> str:
+    return lease.target_id if lease.study_id == desk.study.id else given_reply(desk, lease)
 
 
 def _show_completion(desk: Desk, lease: Lease) -> Shown | None:
-    return _show_reply(desk, lease.target_id, display=desk.study.display)
+    return _show_reply(desk, _reply(desk, lease), display=desk.study.display)
 
 
 def _show_reply(desk: Desk, id_: str, *, display: Display) -> Shown | None:
@@ -176,12 +184,8 @@ def _read_judgment(answer: Answer) -> Answered:
         raise AnswerError(faults)
     axes = _marks(answer) if answer.desk.settings.axis_marks else {}
     rater = answer.rater
-    assignment = Assignment(
-        study_id=answer.desk.study.id,
-        pair_id=answer.lease.target_id,
-        rater_id=rater.id,
-        first_completion_id=_ordered(answer.desk, answer.lease)[0],
-    )
+    is_shared = answer.lease.study_id == answer.desk.study.id
+    assignment = _assigned(answer) if is_shared else given_check(answer.desk, answer.lease)
     judgment = Judgment(
         assignment_id=assignment.id,
         choice=choice,
@@ -191,11 +195,22 @@ def _read_judgment(answer: Answer) -> Answered:
         seconds=answer.seconds,
         created_at=answer.now,
     )
-    screened = label_reasons(judgment, now=answer.now)
     content = {"choice": choice, "strength": strength, "reason": rationale}
     content["axes"] = {axis: mark.choice for axis, mark in axes.items()}
-    records = (rater, safety_rater(), assignment, judgment, screened)
+    # Nobody else reads the reasons of a check.
+    screened = (safety_rater(), label_reasons(judgment, now=answer.now)) if is_shared else ()
+    records = (rater, assignment, judgment, *screened)
     return answer.closes(records, judgment.id, content)
+
+
+def _assigned(answer: Answer) -> Assignment:
+    pair_id, first = _asked(answer.desk, answer.lease)
+    return Assignment(
+        study_id=answer.desk.study.id,
+        pair_id=pair_id,
+        rater_id=answer.rater.id,
+        first_completion_id=first,
+    )
 
 
 def _marks(answer: Answer) -> dict[Axis, AxisMark]:
@@ -235,8 +250,8 @@ def _read_rating(answer: Answer) -> Answered:
     axes, comments = read_scores(answer.form, answer.person.language)
     rater = answer.rater
     rating = Rating(
-        study_id=answer.desk.study.id,
-        completion_id=answer.lease.target_id,
+        study_id=answer.lease.study_id,
+        completion_id=_reply(answer.desk, answer.lease),
         rater_id=rater.id,
         axes=axes,
         comments=comments,

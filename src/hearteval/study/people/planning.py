@@ -28,6 +28,7 @@ from hearteval.labels.taxonomy import TaxonomyName, Unit, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk, ItemReading
+from hearteval.study.people.checks import store_checks
 from hearteval.study.people.labelling import (
     both_answers,
     is_to_settle,
@@ -76,6 +77,7 @@ def open_tasks(desk: Desk) -> Opened:
     units: list[Unit] = ["completion", "reasons"] if are_reasons_read else ["completion"]
     screen_by_rules(store, study, units, now=desk.session.now)
     store_examples(desk)
+    store_checks(desk)
     standings = standings_of(store, study)
     released = [text for text in texts if standings.get(text.id) == "released"]
     # Pairs are chosen among all, as those of the judges are, and then shown or not.

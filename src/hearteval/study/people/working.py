@@ -9,6 +9,7 @@ from typing import Literal
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease, Outcome
 from hearteval.study.people import Desk
+from hearteval.study.people.checks import wish_of
 from hearteval.study.people.joining import new_token, token_id
 from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.practice import next_example
@@ -165,7 +166,8 @@ def _next_lease(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) ->
         if not people.take_places_again(person, now=now):
             return "place_gone"
         ticket = token_id(new_token())
-        lease = people.claim(person, kind.name, ticket=ticket, now=now, lease=length)
+        wish = wish_of(desk, person, kind.name, sitting=done.times[: done.n_sitting])
+        lease = people.claim(person, kind.name, ticket=ticket, now=now, lease=length, wish=wish)
     if lease is None:
         return people.halted(desk.study.id) or "nothing_left"
     return lease
