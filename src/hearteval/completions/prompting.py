@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from hearteval.domain import Item, System, Turn, content_hash
-from hearteval.protocol import load_protocol
+from hearteval.protocol import ENGLISH, load_protocol
 
 Message = tuple[Literal["system", "user", "assistant"], str]
 BriefName = Literal["paper", "matched", "own"]
@@ -29,28 +29,30 @@ class Brief:
     name: BriefName
     """``paper``: what HEART says; ``matched``: what people are asked; ``own``: a study's text."""
     text: str
+    language: str = ENGLISH
 
     @property
     def prompt_hash(self) -> str:
         """Hash of the prompt: the brief, and how turns become messages."""
         rendered = [_messages(turns, self) for turns in _STAND_INS]
-        version = load_protocol("support_prompt")["version"]
+        version = load_protocol("support_prompt", self.language)["version"]
         return content_hash({"version": version, "rendered": rendered})
 
     @property
     def settings(self) -> dict[str, Any]:
         """What makes another system of a model that is asked otherwise."""
-        return {"prompt": self.name, "brief": self.text, "prompt_hash": self.prompt_hash}
+        said = {"prompt": self.name, "brief": self.text, "prompt_hash": self.prompt_hash}
+        return said if self.language == ENGLISH else {**said, "language": self.language}
 
 
 @cache
-def known_briefs() -> dict[str, Brief]:
-    """Return the briefs that need no file, by name, the default one first."""
-    paper = load_protocol("support_prompt")["briefs"]["paper"].strip()
-    matched = load_protocol("people_writing")["task"].strip()
+def known_briefs(language: str = ENGLISH) -> dict[str, Brief]:
+    """Return the briefs that need no file, in a language, by name, the default one first."""
+    paper = load_protocol("support_prompt", language)["briefs"]["paper"].strip()
+    matched = load_protocol("people_writing", language)["task"].strip()
     return {
-        "paper": Brief(name="paper", text=paper),
-        "matched": Brief(name="matched", text=matched),
+        "paper": Brief(name="paper", text=paper, language=language),
+        "matched": Brief(name="matched", text=matched, language=language),
     }
 
 
@@ -58,7 +60,8 @@ def brief_of(system: System) -> Brief | None:
     """Return the brief of a system; None where it had none of ours."""
     if "brief" not in system.settings or system.kind != "model":
         return None
-    return Brief(name=system.settings["prompt"], text=system.settings["brief"])
+    told = system.settings
+    return Brief(name=told["prompt"], text=told["brief"], language=told.get("language", ENGLISH))
 
 
 def support_messages(item: Item, brief: Brief) -> tuple[Message, ...]:
@@ -73,7 +76,8 @@ def support_messages(item: Item, brief: Brief) -> tuple[Message, ...]:
 def _messages(turns: tuple[Turn, ...], brief: Brief) -> tuple[Message, ...]:
     messages: list[Message] = [("system", brief.text)]
     if turns[0].role == "supporter":
-        messages.append(("user", load_protocol("support_prompt")["dialogue"]["before_supporter"]))
+        prompt = load_protocol("support_prompt", brief.language)
+        messages.append(("user", prompt["dialogue"]["before_supporter"]))
     for role, group in groupby(turns, key=lambda turn: turn.role):
         content = "\n".join(turn.text.strip() for turn in group)
         messages.append(("user" if role == "seeker" else "assistant", content))

@@ -9,8 +9,10 @@ from pydantic import Field, ValidationError
 
 from hearteval.config.model_settings import Section
 from hearteval.errors import SettingsError
+from hearteval.items import starter_files
 from hearteval.items.dialogues import COLUMN_LABELS, OF_ALL, DialogueNames, LastReply
 from hearteval.items.screening import Topics
+from hearteval.protocol import ENGLISH
 
 DEFAULT_ESCONV_REGULAR = 280
 
@@ -65,6 +67,8 @@ class ItemSettings:
     topics: Topics | None = None
     """What is a reason to leave out a corpus's turn, or a candidate of a second screen; None where
     the file does not say."""
+    language: str = ENGLISH
+    """Of the starter items; a file says that of its own."""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -79,6 +83,7 @@ class ItemSettings:
             "regular": self.regular,
             "adversarial": self.adversarial,
             **{key: value for key, value in said.items() if value is not None},
+            **({} if self.language == ENGLISH else {"language": self.language}),
         }
 
 
@@ -136,7 +141,15 @@ def read_items(path: Path, where: str, items: Items) -> ItemSettings:
         SettingsError: It names what does not exist, or says what its source cannot bear; `where`
             is how it names the table.
     """
-    names = _names(items)
+    is_starter = items.source == "starter"
+    language = items.language or ENGLISH if is_starter else ENGLISH
+    if language not in starter_files():
+        raise SettingsError(
+            f"{path}: {where}.language: there are no starter items in {language!r}; known:"
+            f" {', '.join(starter_files())}",
+            ids=(f"{where}.language",),
+        )
+    names = _names(items.model_copy(update={"language": None}) if is_starter else items)
     if names != DialogueNames() and items.source in ("esconv", "starter"):
         raise SettingsError(
             f"{path}: {where}: {', '.join(names.as_keys())}: for a file of your own only; remove"
@@ -144,7 +157,6 @@ def read_items(path: Path, where: str, items: Items) -> ItemSettings:
         )
     if items.source == "esconv":
         return _esconv_settings(path, where, items)
-    is_starter = items.source == "starter"
     if is_starter and items.topics is not None:
         raise SettingsError(
             f"{path}: {where}.topics: says what is left out of a corpus or of candidates; remove"
@@ -171,6 +183,7 @@ def read_items(path: Path, where: str, items: Items) -> ItemSettings:
         adversarial=items.adversarial,
         names=None if names == DialogueNames() else names,
         topics=items.topics,
+        language=language,
     )
 
 

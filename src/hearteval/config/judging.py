@@ -14,8 +14,9 @@ from hearteval.domain import AXES, Axis, Display
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, Marks, marks_of
 from hearteval.judgments.plan import Choosing, PlanPolicy
+from hearteval.protocol import ENGLISH, languages
 
-FORM_SETTINGS = ("protocol", "axes", "axis_marks", "rubric", "display")
+FORM_SETTINGS = ("protocol", "axes", "axis_marks", "rubric", "display", "language")
 """Settings of `[judging]` that say what judges of models are asked and shown."""
 PAIR_SETTINGS = ("design", "comparisons", "both_orders", "opponents")
 """Settings of `[judging]` that say something of pairs only."""
@@ -33,6 +34,7 @@ class Judging(Section):
     axis_marks: Marks = "all"
     rubric: str | None = None
     display: Display = "plain"
+    language: str | None = None
     design: Choosing = "full"
     comparisons: Annotated[int | None, Field(ge=1)] = None
     opponents: Annotated[int | None, Field(ge=1)] = None
@@ -57,8 +59,12 @@ class JudgingSettings:
         return self.form.protocol
 
 
-def read_judging(path: Path, judging: Judging, entries: Sequence[Judge]) -> JudgingSettings:
+def read_judging(
+    path: Path, judging: Judging, entries: Sequence[Judge], *, language: str = ENGLISH
+) -> JudgingSettings:
     """Read what a study file says of judges, each described in an entry or known by its name.
+
+    They are asked in this language unless the file says otherwise.
 
     Raises:
         SettingsError: A judge is none, or is asked what it cannot be asked.
@@ -80,7 +86,7 @@ def read_judging(path: Path, judging: Judging, entries: Sequence[Judge]) -> Judg
         raise SettingsError(f"{path}: judging.judges does not name the judge {unused[0]!r}; add it")
     if len(set(judging.judges)) < len(judging.judges):
         raise SettingsError(f"{path}: judging.judges: a judge is listed twice")
-    form = _form(path, judging)
+    form = _form(path, judging, judging.language or language)
     if judging.protocol == "rating":
         _require_ratable(path, judging, judges)
     _require_askable(path, form, judges)
@@ -118,7 +124,7 @@ def _plan(path: Path, judging: Judging) -> PlanPolicy:
 
 def _require_askable(path: Path, form: JudgeForm, judges: Sequence[JudgeSettings]) -> None:
     """Raise `SettingsError` where the cue judge would be asked what it does not do."""
-    if replace(form, display=USUAL.display) in (USUAL, RATED) or not any(
+    if replace(form, display=USUAL.display, language=USUAL.language) in (USUAL, RATED) or not any(
         judge.is_cue for judge in judges
     ):
         return
@@ -136,7 +142,7 @@ def _require_askable(path: Path, form: JudgeForm, judges: Sequence[JudgeSettings
     )
 
 
-def _form(path: Path, judging: Judging) -> JudgeForm:
+def _form(path: Path, judging: Judging, language: str) -> JudgeForm:
     """Return what judges of models are asked, its rubric read from its file."""
     known = marks_of(judging.protocol)
     if judging.axis_marks not in known:
@@ -144,6 +150,12 @@ def _form(path: Path, judging: Judging) -> JudgeForm:
             f"{path}: judging.axis_marks: with the protocol {judging.protocol!r} it is"
             f" {' or '.join(map(repr, known))}, not {judging.axis_marks!r}",
             ids=("judging.axis_marks",),
+        )
+    if language not in languages():
+        raise SettingsError(
+            f"{path}: judging.language: judges cannot be asked in {language!r}; known:"
+            f" {', '.join(languages())} (docs/how-to/another-language.md)",
+            ids=("judging.language",),
         )
     if len(set(judging.axes)) < len(judging.axes):
         raise SettingsError(f"{path}: judging.axes: an axis stands twice", ids=("judging.axes",))
@@ -163,6 +175,7 @@ def _form(path: Path, judging: Judging) -> JudgeForm:
         rubric=rubric,
         names=names,
         display=judging.display,
+        language=language,
     )
 
 

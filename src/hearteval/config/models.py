@@ -37,6 +37,7 @@ from hearteval.models.presets import (
 )
 from hearteval.models.prices import TokenPrice
 from hearteval.models.wrappers.pace import CallLimits
+from hearteval.protocol import ENGLISH
 
 LOCAL, OWN_ENDPOINT = "local", "openai-compatible"
 LOCAL_TIMEOUT_S = 900.0
@@ -52,8 +53,12 @@ NO_MODELS = ("original", "baseline")
 """Families of imported systems that say of what kind these are."""
 
 
-def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
+def read_system(
+    where: str, folder: Path, entry: System, *, language: str = ENGLISH
+) -> SystemSettings:
     """Read a ``[[system]]`` that messages call `where`; paths are relative to `folder`.
+
+    The language is that in which models are asked.
 
     Raises:
         SettingsError: It names no preset and no model, both, or what does not exist.
@@ -81,7 +86,7 @@ def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
         )
     model = _read_model(where, folder, entry)
     preset = load_model_presets().get(entry.preset or "")
-    brief = read_brief(f"{where}: prompt", folder, entry.prompt or "paper")
+    brief = read_brief(f"{where}: prompt", folder, entry.prompt or "paper", language)
     told = "" if brief.name == "paper" else f" ({Path(entry.prompt or '').stem})"
     name = entry.name or f"{preset.name if preset else model.model}{told}"
     return SystemSettings(
@@ -89,13 +94,13 @@ def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
     )
 
 
-def read_brief(where: str, folder: Path, given: str) -> Brief:
+def read_brief(where: str, folder: Path, given: str, language: str = ENGLISH) -> Brief:
     """Return the brief of a name, or that in a file, whose path is relative to `folder`.
 
     Raises:
         SettingsError: There is neither, or nothing in the file that a model could be told.
     """
-    known = known_briefs()
+    known = known_briefs(language)
     if given in known:
         return known[given]
     path = folder / given
@@ -114,7 +119,7 @@ def read_brief(where: str, folder: Path, given: str) -> Brief:
             f"{where}: {path}: expected what the model is told, up to {MOST_BRIEF:,} characters"
         )
     same = next((brief for brief in known.values() if brief.text == text), None)
-    return same or Brief(name="own", text=text)
+    return same or Brief(name="own", text=text, language=language)
 
 
 def read_judge(where: str, folder: Path, entry: Judge) -> JudgeSettings:

@@ -44,6 +44,7 @@ from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule, Voters
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults
 from hearteval.judgments.form import USUAL, JudgeForm
+from hearteval.protocol import ENGLISH, language_of, languages
 
 STOP_WAIT_S = 10.0
 NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\:]*@|password=|\x00", re.IGNORECASE)
@@ -296,8 +297,11 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     faults: list[SettingsError] = []
     store = _attempt(lambda: _store_place(path, wire.study), faults)
     items = _item_settings(path, wire.items, faults)
-    systems = _system_settings(path, wire.system, faults)
-    judging = _attempt(lambda: read_judging(path, wire.judging, wire.judge), faults)
+    asked_in = wire.judging.language or _language(wire.items)
+    systems = _system_settings(path, wire.system, faults, language=asked_in)
+    judging = _attempt(
+        lambda: read_judging(path, wire.judging, wire.judge, language=asked_in), faults
+    )
     labelers = _attempt(lambda: read_labelers(path, wire.labels, wire.labeler, wire.judge), faults)
     has_people = wire.people is not None
     people_labels = _attempt(
@@ -422,13 +426,19 @@ def _item_settings(
     return tuple(table for table in found if table is not None)
 
 
+def _language(tables: Sequence[Items]) -> str:
+    """Return in which language models are asked: that which all items are said to have."""
+    said = {language_of(table.language or ENGLISH) for table in tables}
+    return said.pop() if len(said) == 1 and said <= {*languages()} else ENGLISH
+
+
 def _system_settings(
-    path: Path, entries: list[System], faults: list[SettingsError]
+    path: Path, entries: list[System], faults: list[SettingsError], *, language: str
 ) -> tuple[SystemSettings, ...]:
     """Read the systems, and note the faults of those that cannot be."""
 
     def read(number: int, entry: System) -> SystemSettings:
-        return read_system(f"{path}: system {number}", path.parent, entry)
+        return read_system(f"{path}: system {number}", path.parent, entry, language=language)
 
     found = [_attempt(partial(read, n, entry), faults) for n, entry in enumerate(entries, start=1)]
     systems = [system for system in found if system is not None]

@@ -32,6 +32,7 @@ from hearteval.items.kept import (
 )
 from hearteval.items.screening import DEFAULT_TOPICS, Topics, screening_version
 from hearteval.items.selection import BuildResult, FunnelStep, build_items, funnel_from_screenings
+from hearteval.protocol import ENGLISH
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +78,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
     keep: Keep | None = None,
     before: Before | None = None,
     known: Collection[str] = (),
+    language: str = ENGLISH,
 ) -> GatheredItems:
     """Read or build the items that a study asks for; fewer are reported, never filled up.
 
@@ -93,6 +95,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
         keep: Where the choice from a corpus is kept; None screens the corpus each time.
         before: What was chosen before from the corpus: it stays, whatever the rules are by now.
         known: Ids of the items that the study has: of a file that has grown, they are taken first.
+        language: Of the starter items.
 
     Raises:
         SettingsError: The source cannot be read, or holds no item that the study asks for.
@@ -111,7 +114,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
         words += f", topics = {chosen.topics}"
     else:
         read = None if path is None else read_item_file(path, names)
-        items = load_starter_items() if read is None else read.items
+        items = load_starter_items(language) if read is None else read.items
         notes = () if read is None else read.notes
         evidence = () if path is None else read_screenings(path)
         funnel = funnel_from_screenings(evidence) if evidence else ()

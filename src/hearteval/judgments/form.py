@@ -19,7 +19,7 @@ from hearteval.domain import (
     display_name,
     read_display,
 )
-from hearteval.protocol import load_protocol
+from hearteval.protocol import ENGLISH, load_protocol
 
 PairProtocol = Literal["forced-strength", "five-point"]
 JudgeProtocol = Literal["forced-strength", "five-point", "rating"]
@@ -52,6 +52,8 @@ class JudgeForm:
 
     display: Display = "raw"
     """In which form replies are shown: see `hearteval.domain.display`."""
+    language: str = ENGLISH
+    """In which the judge is asked; names of axes, keys and values of a reply stay English."""
 
     def __post_init__(self) -> None:
         if not self.axes or len(set(self.axes)) < len(self.axes) or set(self.axes) - {*AXIS_NAMES}:
@@ -88,17 +90,19 @@ class JudgeForm:
     @property
     def texts(self) -> Mapping[str, Any]:
         """The rubric: by axis its anchor, criteria, examples and levels."""
-        return read_rubric(self.rubric) if self.rubric else load_protocol("rubric")
+        if self.rubric:
+            return read_rubric(self.rubric)
+        return load_protocol("rubric", self.language)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What of it stands in a rater's settings: the protocol, and what is not as usual."""
         usual = {"axes": [*AXES], "marks": "all", "rubric": "", "is_alone": False, "names": {}}
-        usual |= {"display": "raw"}
+        usual |= {"display": "raw", "language": ENGLISH}
         rubric = content_hash(self.rubric)[:16] if self.rubric else ""
         own: dict[str, Any] = {"axes": [*self.axes], "marks": self.marks, "rubric": rubric}
         own |= {"is_alone": self.is_alone, "names": dict(self.names)}
-        own |= {"display": display_name(self.display)}
+        own |= {"display": display_name(self.display), "language": self.language}
         return {"protocol": self.protocol} | {k: v for k, v in own.items() if v != usual[k]}
 
     @classmethod
@@ -116,6 +120,7 @@ class JudgeForm:
             is_alone=settings.get("is_alone", False),
             names=tuple(settings.get("names", {}).items()),
             display=read_display(settings.get("display")),
+            language=settings.get("language", ENGLISH),
         )
 
 

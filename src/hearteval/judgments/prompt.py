@@ -80,20 +80,26 @@ def judge_messages(
         ValueError: The code stands in one of the texts, or there are not as many texts as the
             protocol shows.
     """
-    layout = load_protocol("judge_prompt")["layout"]
+    prompt = load_protocol("judge_prompt", form.language)
+    layout = prompt["layout"]
     if form.protocol == "rating":
-        question = load_protocol("rating_prompt")
+        question = load_protocol("rating_prompt", form.language)
         labels = [question["part"]]
     else:
-        question = load_protocol("judge_prompt")[form.protocol]
+        question = prompt[form.protocol]
         labels = [layout["first"], layout["second"]]
-    user = (*marked_material(context, labels, texts, nonce=nonce), question["question"])
+    user = (
+        *marked_material(context, labels, texts, nonce=nonce, layout=layout),
+        question["question"],
+    )
     return (("system", _system_text(form)), ("user", "\n\n".join(user)))
 
 
-def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, ...]:
+def repair_messages(
+    messages: Sequence[Message], fault: str, form: JudgeForm = USUAL
+) -> tuple[Message, ...]:
     """Write the one request to repair; as `ask_again`. The fault is one of `REPLY_FAULTS`."""
-    return ask_again(messages, fault, load_protocol("judge_prompt")["repair"])
+    return ask_again(messages, fault, load_protocol("judge_prompt", form.language)["repair"])
 
 
 def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
@@ -107,7 +113,7 @@ def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
             "rendered": judge_messages(_STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, form=form),
             "display": display_name(form.display),
             "schema": judge_schema(form),
-            "repair": load_protocol("judge_prompt")["repair"],
+            "repair": load_protocol("judge_prompt", form.language)["repair"],
         }
     )
 
@@ -130,9 +136,9 @@ def judge_schema(form: JudgeForm, *, max_reason_characters: int | None = None) -
 @cache
 def _system_text(form: JudgeForm) -> str:
     """Write what is the same for all that a judge is asked."""
-    pair_prompt = load_protocol("judge_prompt")
+    pair_prompt = load_protocol("judge_prompt", form.language)
     is_rating = form.protocol == "rating"
-    prompt = load_protocol("rating_prompt") if is_rating else pair_prompt
+    prompt = load_protocol("rating_prompt", form.language) if is_rating else pair_prompt
     question = prompt if is_rating else prompt[form.protocol]
     parts = (
         prompt["role"],
@@ -160,7 +166,7 @@ def _axis_text(axis: Axis, form: JudgeForm) -> str:
     Who rates is told what each score stands for besides.
     """
     rubric = form.texts[axis]
-    layout = load_protocol("judge_prompt")["layout"]
+    layout = load_protocol("judge_prompt", form.language)["layout"]
     criteria = (f"- {criterion['name']}: {criterion['text']}" for criterion in rubric["criteria"])
     levels = enumerate(rubric["levels"] if form.protocol == "rating" else (), start=1)
     return "\n".join(
@@ -181,7 +187,8 @@ def _form_text(form: JudgeForm, question: Mapping[str, Any]) -> str:
     of_axis = question["optional_sample"] if form.marks == "optional" else sample
     marks = ((key, sample if key == OVERALL else of_axis) for key in form.reply_keys)
     lines = ",\n".join(f'"{key}": {mark}' for key, mark in marks)
-    return f"{load_protocol('judge_prompt')['layout']['format']}\n{{{lines}}}"
+    layout = load_protocol("judge_prompt", form.language)["layout"]
+    return f"{layout['format']}\n{{{lines}}}"
 
 
 def _bounded(properties: JsonObject, max_characters: int | None) -> JsonObject:

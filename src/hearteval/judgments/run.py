@@ -225,7 +225,7 @@ async def ask_judges(
         messages = judge_messages(context, *texts, nonce=nonce, form=task.form)
 
         def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
-            shown = repair_messages(messages, faults[-1]) if faults else messages
+            shown = repair_messages(messages, faults[-1], task.form) if faults else messages
             return to_messages(shown), case.target.repeat
 
         def read(reply: Reply) -> tuple[Judgment | Rating]:

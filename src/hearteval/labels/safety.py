@@ -79,9 +79,12 @@ def safety_rater() -> Rater:
 def label_completion(completion: Completion, item: Item, system: System, *, now: datetime) -> Label:
     """Say whether a rule holds a completion, which is one of this system for this item.
 
-    The evidence names the rules, never what they found.
+    The evidence names the rules, never what they found. They know English words only, so whatever
+    answers an item in another language is held for a person.
     """
     hits = screen_text(completion.text)
+    if not is_english(item):
+        hits = tuple(sorted({*hits, "other-language"}))
     if find_name(completion.text, item, system) is not None:
         hits = (*hits, NAMES_A_MODEL)
     return _label(hits, completion_id=completion.id, now=now)

@@ -27,35 +27,44 @@ def delimiter_nonce(seed: int, judged_id: str, texts: Iterable[str]) -> str:
     return next(nonce for nonce in nonces if not any(nonce in text for text in lowered))
 
 
-def between_markers(part: str, text: str, *, nonce: str) -> str:
-    """Put marker lines around a text, which stays as it is.
+def between_markers(
+    part: str, text: str, *, nonce: str, layout: Mapping[str, str] | None = None
+) -> str:
+    """Put marker lines around a text, which stays as it is; the layout is English unless given.
 
     Raises:
         ValueError: The text holds the code; take another from `delimiter_nonce`.
     """
     if nonce in text.lower():
         raise ValueError(f"the code of the markers stands in the {part}; choose another code")
-    layout = load_protocol("judge_prompt")["layout"]
+    layout = layout or load_protocol("judge_prompt")["layout"]
     opening = layout["open"].format(part=part, code=nonce)
     closing = layout["close"].format(part=part, code=nonce)
     return f"{opening}\n{text}\n{closing}"
 
 
 def marked_material(
-    context: Sequence[Turn], labels: Sequence[str], texts: Sequence[str], *, nonce: str
+    context: Sequence[Turn],
+    labels: Sequence[str],
+    texts: Sequence[str],
+    *,
+    nonce: str,
+    layout: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Return the parts of a user message: the code, the conversation, and each text by its label.
+
+    The layout is that of `judge_prompt.toml`, English unless given.
 
     Raises:
         ValueError: The code stands in one of the texts, or there are not as many texts as labels.
     """
-    layout = load_protocol("judge_prompt")["layout"]
+    layout = layout or load_protocol("judge_prompt")["layout"]
     conversation = "\n".join(f"{layout[turn.role]} {turn.text}" for turn in context)
     return (
         layout["code"].format(code=nonce),
-        between_markers(layout["conversation"], conversation, nonce=nonce),
+        between_markers(layout["conversation"], conversation, nonce=nonce, layout=layout),
         *(
-            between_markers(label, text, nonce=nonce)
+            between_markers(label, text, nonce=nonce, layout=layout)
             for label, text in zip(labels, texts, strict=True)
         ),
     )

@@ -93,6 +93,7 @@ def gather(
                 ),
                 before=had,
                 known=known,
+                language=table.language,
             )
             tables.append(one)
             if had is not None and table.topics is None and had.chosen.topics != DEFAULT_TOPICS:
