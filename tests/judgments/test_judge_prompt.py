@@ -313,8 +313,8 @@ def change(monkeypatch: pytest.MonkeyPatch, name: str, *path: str) -> None:
         at = at[part]
     at[path[-1]] += " Anew."
 
-    def load(asked: str) -> dict[str, Any]:
-        return changed if asked == name else load_protocol(asked)
+    def load(asked: str, language: str = "en") -> dict[str, Any]:
+        return changed if asked == name else load_protocol(asked, language)
 
     monkeypatch.setattr("hearteval.judgments.form.load_protocol", load)
     monkeypatch.setattr(prompt, "load_protocol", load)
