@@ -10,7 +10,7 @@ from people_site import PEOPLE, STUDY, Visitor, World, people_world
 from hearteval.config import load_study
 from hearteval.domain import Item, Judgment, Label
 from hearteval.items import load_starter_items
-from hearteval.study.people.joining import consent_version
+from hearteval.study.people.consenting import consent_version
 
 GERMAN = STUDY.replace("regular = 2\nadversarial = 1", 'language = "de"\nregular = 3')
 TWO = STUDY.replace("[items]", "[[items]]").replace(

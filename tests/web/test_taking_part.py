@@ -598,4 +598,4 @@ def test_a_study_adds_points_to_the_consent_that_are_part_of_what_is_recorded(
         world.come("judge")
         (person,) = world.store.people.people(world.desk.study.id)
         assert person.consent_version is not None
-        assert person.consent_version.startswith("5+")
+        assert person.consent_version.startswith("6+")

@@ -66,7 +66,8 @@ class People(Section):
     @model_validator(mode="before")
     @classmethod
     def _endings_by_their_names(cls, given: Any) -> Any:
-        for name in {"way_back", "way_back_when_full"} & {*given}:
+        said = {*given} if isinstance(given, dict) else set()
+        for name in {"way_back", "way_back_when_full"} & said:
             raise PydanticCustomError(
                 "renamed",
                 "{name} is now a code or link for each ending, in a section [people.endings]: done,"
