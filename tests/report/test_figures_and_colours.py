@@ -42,7 +42,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def page_colour(name: str, theme: Theme) -> str:
-    found: list[str] = re.findall(rf"--{name}: (#[0-9a-f]{{6}});", render_page(invented_results()))
+    found: list[str] = re.findall(rf"--{name}:(#[0-9a-f]{{6}});", render_page(invented_results()))
     return found[THEMES.index(theme)]
 
 

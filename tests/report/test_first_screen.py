@@ -192,12 +192,11 @@ def test_a_cell_opens_without_a_script_and_says_its_counts() -> None:
     assert [plain(words) for words in cell.words] == [
         "Human Alignment",
         "Won 80.0 % of 700 comparisons on 40 items; in 100 others no difference was marked.",
-        "Elo on this axis 1620, 95 % interval [1560, 1680]: clear of the mean, 1500, all cells of"
-        " the table counted (q = .012).",
+        "Elo 1620, 95 % interval [1560, 1680]: clear of the mean, 1500 (q = .012 over all cells).",
     ]
     assert plain(first_cell(q=0.06).words[-1]) == (
-        "Elo on this axis 1620, 95 % interval [1560, 1680]: it may be on either side of the mean,"
-        " 1500, all cells of the table counted (q = .060)."
+        "Elo 1620, 95 % interval [1560, 1680]: it may be on either side of the mean, 1500 (q = .060"
+        " over all cells)."
     )
     page = render_page(invented_results())
     assert page.count('<details name="mark"><summary>') == 6 * 5

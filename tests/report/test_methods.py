@@ -111,7 +111,7 @@ def test_those_whose_brief_is_not_known_are_named_not_called_others() -> None:
 def test_paragraph_stands_on_the_page_to_be_copied_whole() -> None:
     page = render_page(invented_results())
     assert '<blockquote class="cite">6 systems (beacon-large-instruct' in page
-    assert "user-select: all" in page
+    assert "user-select:all" in page
 
 
 def test_people_who_took_part_are_whom_to_compare_with() -> None:

@@ -347,5 +347,5 @@ def test_agreement_of_judges_has_no_colour_of_right_and_wrong() -> None:
 
 def test_the_first_screen_prints_on_a_page_of_its_own() -> None:
     page = render_page(invented_results(large=True))
-    printed = page[page.index("@media print {\n  body") : page.index("</style>")]
-    assert ".first { break-after: page; }" in printed
+    printed = page[page.index("@media print{body") : page.index("</style>")]
+    assert ".first{break-after:page;}" in printed

@@ -7,6 +7,7 @@ templates, which ask the modules of this package for what they show.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ NUMBERS = (
 """Functions of `text` that the templates call by their names."""
 
 
-MAX_BYTES = 294_000
+MAX_BYTES = 298_000
 """Of the one file; replies are shown as far as they fit."""
 MATRIX_SLOT: Final = "<!--matrix-->"
 REPLIES_SLOT: Final = "<!--replies-->"
@@ -57,10 +58,17 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
         if (slot := f"<!--{one.NAME}-->") in page
     }
     room = MAX_BYTES - len(page.encode())
-    for write in slots.values():
-        drawn = (write(results, shown, there) for there in ((), shown.readings))
-        room -= max(len(html.encode()) for html in drawn)
-    readings, section = _replies_html(results, shown, room) if has_replies else ((), "")
+    readings: Sequence[replies.Reading] = ()
+    section = ""
+    # Where few fit, links to the first ones alone leave more room.
+    for n in (replies.MOST_READ, 2 * replies.N_DIALOGUES) if has_replies else ():
+        if len(readings) < replies.N_DIALOGUES:
+            offered = replace(shown, readings=shown.readings[:n])
+            drawn = (
+                max(len(write(results, shown, there).encode()) for there in ((), offered.readings))
+                for write in slots.values()
+            )
+            readings, section = _replies_html(results, offered, room - sum(drawn))
     for slot, write in slots.items():
         page = page.replace(slot, write(results, shown, readings), 1)
     return page.replace(REPLIES_SLOT, section, 1)
@@ -163,6 +171,11 @@ def _code(words: str) -> Markup:
     return Markup(html)  # noqa: S704 - escaped
 
 
+def _squeezed(css: str) -> Markup:
+    """Leave out of styles the white space that says nothing."""
+    return Markup(re.sub(r"\s*([{};])\s*|(?<=[:,])\s+", r"\1", css))  # noqa: S704 - our own
+
+
 def _shown_section(section: Section[Any], shown: replies.Shown) -> Markup:
     """Render one thing that a study says by its own template."""
     made = section_template(type(section), "section.html.j2")
@@ -189,6 +202,7 @@ def environment() -> Environment:
     made.filters.update(
         {name: getattr(text, name) for name in NUMBERS},
         code=_code,
+        squeezed=_squeezed,
         lines=replies.lines,
         opening=replies.opening,
         earlier_words=replies.earlier_words,

@@ -388,12 +388,12 @@ def _marked(at: AxisStanding) -> str:
 def _axis_elo(board: Leaderboard, at: AxisStanding) -> str:
     if at.elo is None:
         return ""
-    elo = f"Elo on this axis {whole(at.elo)}"
+    elo = f"Elo {whole(at.elo)}"
     if at.low is None or at.high is None:
         return f"{elo}, without an interval."
     is_clear = _is_clear(at.q, board.level)
     side = "clear of" if is_clear else "it may be on either side of"
-    counted = "" if at.q is None else f", all cells of the table counted ({probability('q', at.q)})"
+    counted = "" if at.q is None else f" ({probability('q', at.q)} over all cells)"
     return (
         f"{elo}, {level_percent(board.level)} interval {interval(at.low, at.high)}:"
         f" {side} the mean, {whole(MEAN_ELO)}{counted}."
