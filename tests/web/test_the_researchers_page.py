@@ -62,6 +62,19 @@ def test_a_link_that_ends_soon_and_one_that_is_full_are_named(world: World) -> N
     assert "The link “Pair” is full" in page
 
 
+def test_a_full_group_is_named_and_who_was_not_let_in_is_counted(tmp_path: Path) -> None:
+    asked = '[[people.quotas]]\nmost = 1\nanswers = { gender = "each" }\n'
+    with people_world(tmp_path, people=PEOPLE + asked) as world:
+        token = world.invite("judge")
+        for name in ("one", "two"):
+            ticks = {"adult": "yes", "agree": "yes", "pid": name, "entry_gender": "woman"}
+            world.client().post(f"/join/{token}", data=ticks)
+        page = plain(page_of(world))
+    assert "The group “woman” is full (1)" in page
+    assert "Group In it At most" in page
+    assert "Not let in: 0 by their answers, 1 because their group was full." in page
+
+
 def test_nobody_answering_for_days_is_named(world: World) -> None:
     world.come("judge").judge()
     world.clock.wait(days=5)

@@ -1,13 +1,13 @@
 """What the researcher's page says: how far, until when, what waits, and who works."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from hearteval.store.people.base import Progress
-from hearteval.store.people.persons import Person
+from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.watch.work import (
     FEWEST_DAYS,
@@ -166,20 +166,38 @@ def points_of(progress: Progress, watched: Watched, *, n_texts: int, now: dateti
     is_left = any(one.n_done < one.n_places for one in progress.counts if is_planned(one.kind))
     if not is_left or progress.halted:
         return found
-    for link in progress.invites:
-        if RESEARCH in link.kinds or link.revoked_at or link.expires_at <= now - SOON:
-            continue
-        if link.expires_at <= now:
-            found.append(Point(f"The link “{link.label}” is over", "#links"))
-        elif link.n_people >= link.most_people > 1:
-            found.append(Point(f"The link “{link.label}” is full", "#links"))
-        elif link.expires_at - now < SOON:
-            hours = (link.expires_at - now) / timedelta(hours=1)
-            found.append(Point(f"The link “{link.label}” ends in {hours:.0f} hours", "#links"))
+    found += [
+        Point(f"The link “{link.label}” {said}", "#links")
+        for link in progress.invites
+        if RESEARCH not in link.kinds and (said := _say_ending(link, now=now))
+    ]
+    found += [
+        Point(f"The group “{say_group(quota.answers)}” is full ({quota.most})", "#groups")
+        for quota in progress.quotas
+        if quota.n_people >= quota.most
+    ]
     if watched.times and now - watched.times[-1] > SOON:
         days = (now - watched.times[-1]).days
         found.append(Point(f"Nobody has answered for {days} days", "#people-here"))
     return found
+
+
+def _say_ending(link: Invite, *, now: datetime) -> str:
+    """Say that nobody new can come by a link any more, or soon; nothing of one long over."""
+    left = link.expires_at - now
+    if link.revoked_at or left <= -SOON:
+        return ""
+    if left <= timedelta():
+        return "is over"
+    if link.n_people >= link.most_people > 1:
+        return "is full"
+    return f"ends in {left / timedelta(hours=1):.0f} hours" if left < SOON else ""
+
+
+def say_group(answers: Mapping[str, str | Sequence[str]]) -> str:
+    """Say who is in a group, by what they answered."""
+    said = [one if isinstance(one, str) else " or ".join(one) for one in answers.values()]
+    return ", ".join(said)
 
 
 def _n(n: int, one: str, many: str) -> str:
@@ -197,5 +215,5 @@ def say_ago(at: datetime, *, now: datetime) -> str:
     """Say how long ago something was."""
     hours = (now - at) / timedelta(hours=1)
     if hours < 1:
-        return "within the hour"
-    return f"{hours:.0f} h ago" if hours < 48 else f"{hours / 24:.0f} days ago"
+        return "just now"
+    return f"{hours:.0f} h ago" if hours < 48 else f"{hours / 24:.0f} d ago"
