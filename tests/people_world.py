@@ -11,6 +11,7 @@ from hearteval.store.people.tasks import PlannedTask
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 STUDY = record_id("study", {"name": "people", "seed": 1})
+CHECKS = record_id("study", {"name": "people (checks of its people)", "seed": 1})
 LEASE = timedelta(minutes=30)
 
 
@@ -75,3 +76,9 @@ def task(
         n_places=n_places,
         writers=writers,
     )
+
+
+def own_task(person: Person, number: int) -> PlannedTask:
+    """A check of one person alone, in a study beside theirs."""
+    target_id = record_id("target", {"number": number, "person": person.id})
+    return PlannedTask(study_id=CHECKS, kind="judge", target_id=target_id, rank=number, n_places=1)

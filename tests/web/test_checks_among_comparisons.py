@@ -9,7 +9,17 @@ import pytest
 from people_site import STUDY, Visitor, World, people_world, plain
 
 from hearteval.analysis.quality.answers import PersonAnswers
-from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Study
+from hearteval.domain import (
+    AXES,
+    Assignment,
+    Completion,
+    Item,
+    Judgment,
+    Pair,
+    Rater,
+    Rating,
+    Study,
+)
 from hearteval.judgments.people_checks import checks_study_id
 from hearteval.protocol import load_protocol
 from hearteval.study.people.checks import read_answers
@@ -290,3 +300,59 @@ def test_without_quality_there_is_no_check(tmp_path: Path) -> None:
         assert plainer.store.latest_study(checks_study_id(plainer.desk.study)) is None
         page = plainer.client().get(f"/join/{plainer.invite('judge')}/consent")
         assert load_protocol("people_consent")["consent"]["checks"] not in plain(page.text)
+
+
+RATED = PEOPLE.replace(
+    "[people.quality]", 'protocol = "rating"\npractice = false\n[people.quality]'
+)
+
+
+def test_who_rates_meets_replies_that_say_what_to_give(tmp_path: Path) -> None:
+    study = MORE.replace("[judging]", '[judging]\nprotocol = "rating"').replace(
+        'judges = ["cue"]', "judges = []"
+    )
+    with people_world(tmp_path, people=RATED, study=study.replace("repeat_pairs = 0", "")) as rated:
+        visitor, n_asked = rated.come("rate"), 0
+        for number in range(25):
+            page = plain(visitor.get("rate"))
+            asked = re.search(r"give it the number (\d) for every question", page)
+            n_asked += asked is not None
+            score = asked[1] if asked and number % 2 else "1"
+            sent = visitor.send("rate", **{f"axis_{axis}": score for axis in AXES})
+            assert sent.status_code == 303, sent.text
+        found = read_answers(rated.store, rated.desk.study)[rater_id(rated, visitor.name)]
+        assert n_asked == 4
+        assert [check.kind for check in found.checks] == ["attention"] * 4
+        assert found.n_passed + found.n_failed == 4
+        assert found.n_passed
+        ordinary = list(rated.store.iter(Rating, rated.desk.study))
+        assert len(ordinary) == 25 - 4
+        assert not rated.store.check(progress=lambda _kind, _n: None).faults
+
+
+def test_a_forced_winner_is_a_check_too(tmp_path: Path) -> None:
+    people = PEOPLE.replace("[people.quality]", 'protocol = "forced-strength"\n[people.quality]')
+    with people_world(tmp_path, people=people, study=MORE) as forced:
+        visitor = forced.come("judge")
+        for _ in range(22):
+            page = plain(visitor.get("judge"))
+            is_other = "Please choose the other reply" in page
+            is_first = "Please choose" in page.partition("Reply B")[0].partition("Reply A")[2]
+            choice = "B" if is_other == is_first else "A"
+            sent = visitor.send("judge", choice=choice, strength="3", reason="It listens.")
+            assert sent.status_code == 303, sent.text
+        found = read_answers(forced.store, forced.desk.study)[rater_id(forced, visitor.name)]
+        attention = [check for check in found.checks if check.kind == "attention"]
+        assert [check.passed for check in attention] == [True, True]
+        assert {check.expected for check in found.checks} <= {"first", "second"}
+
+
+@pytest.mark.postgres
+def test_a_session_with_checks_on_postgresql_too(tmp_path: Path, postgres_url: str) -> None:
+    with people_world(tmp_path, people=PEOPLE, study=MORE, store=postgres_url) as made:
+        visitor = made.come("judge")
+        kinds = Counter(careful(made, visitor) for _ in range(25))
+        assert kinds["check"] == 4
+        assert kinds["repeat"] >= 1
+        assert answers(made, visitor).n_passed == 4
+        assert not made.store.check(progress=lambda _kind, _n: None).faults

@@ -10,14 +10,14 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from people_world import LEASE, NOW, invite_to, join, new_id, task
+from people_world import LEASE, NOW, STUDY, invite_to, join, new_id, own_task, task
 from sqlalchemy import select
 
 from hearteval.domain import record_id
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tables import dealings, places, tasks
-from hearteval.store.people.tasks import Lease, PlannedTask
+from hearteval.store.people.tasks import ANY, Lease, PlannedTask, Wish
 from hearteval.store.sql import SqlStore
 
 STEPS = int(os.environ.get("HEART_TEST_STEPS", "300"))
@@ -38,6 +38,7 @@ class Assignment(RuleBasedStateMachine):
         self.done: dict[tuple[str, str], tuple[str, int]] = {}
         self.leases: dict[str, list[Lease]] = {person.id: [] for person in self.people}
         self.skipped: set[tuple[str, str]] = set()
+        self.own: dict[str, str] = {}
 
     def open(self) -> SqlStore:
         return SqlStore.in_memory()
@@ -61,12 +62,73 @@ class Assignment(RuleBasedStateMachine):
     def wait(self, minutes: int) -> None:
         self.now += timedelta(minutes=minutes)
 
+    @rule(who=PERSON, number=st.integers(0, 3))
+    def claim_a_check(self, who: int, number: int) -> None:
+        person, in_hand = self.people[who], self._in_hand(self.people[who])
+        own = own_task(person, number)
+        known = self.own.get(own.id)
+        waiting = [id_ for id_, state in self.own.items() if state == f"open {who}"]
+        lease = self._claim(person, Wish(own=own))
+        if in_hand is not None:
+            assert lease is not None
+            assert lease.task_id == in_hand
+        elif waiting:
+            assert lease is not None
+            assert lease.task_id in waiting
+        elif known is not None:
+            assert lease is None
+        else:
+            assert lease is not None
+            assert lease.task_id == own.id
+            self.own[own.id] = f"open {who}"
+
+    @rule(who=PERSON, is_sent=st.booleans())
+    def end_a_check(self, who: int, is_sent: bool) -> None:
+        person = self.people[who]
+        lease = self.store.people.live(person, "judge", now=self.now)
+        if lease is None or lease.study_id == STUDY:
+            return
+        if is_sent:
+            record = record_id("test", {"who": who, "task": lease.task_id})
+            answered = Answered([], record, "a", {})
+            assert self.store.people.answer(person, lease, answered, now=self.now) == "stored"
+        else:
+            assert self.store.people.skip(person, lease, now=self.now)
+        self.own[lease.task_id] = "done" if is_sent else "skipped"
+
+    @rule(who=PERSON, number=st.integers(0, 8))
+    def claim_one(self, who: int, number: int) -> None:
+        """Before others, as a pair of a triad is: it is given where it could be given at all."""
+        person, in_hand = self.people[who], self._in_hand(self.people[who])
+        wished = self.planned.get(task(number, n_places=1).id)
+        seen = {held.task_id for held in self.leases[person.id]}
+        lapsed = seen - {id_ for key, id_ in (*self.done, *self.skipped) if key == person.id}
+        lease = self._claim(person, Wish("" if wished is None else wished.target_id))
+        if wished is not None and not in_hand and not lapsed and wished.id not in seen:
+            could = self._could_do(person, wished)
+            assert lease is None or (lease.task_id == wished.id) == could or not could
+        if lease is not None and lease.study_id == STUDY:
+            others = [held for held in self.leases[person.id] if held.task_id != lease.task_id]
+            self.leases[person.id] = [*others, lease]
+
+    def _in_hand(self, person: Person) -> str | None:
+        lease = self.store.people.live(person, "judge", now=self.now)
+        return None if lease is None else lease.task_id
+
+    def _claim(self, person: Person, wish: Wish = ANY, ticket: str = "") -> Lease | None:
+        return self.store.people.claim(
+            person, "judge", ticket=ticket or new_id(), now=self.now, lease=LEASE, wish=wish
+        )
+
     @rule(who=PERSON)
     def claim(self, who: int) -> None:
         person = self.people[who]
         before = self._places()
         ticket = new_id()
-        lease = self.store.people.claim(person, "judge", ticket=ticket, now=self.now, lease=LEASE)
+        lease = self._claim(person, ticket=ticket)
+        if lease is not None and lease.study_id != STUDY:
+            assert self.own[lease.task_id] == f"open {who}"
+            return
         if lease is None:
             # No dead end: nothing is left that they could do.
             assert not [t for t in self.planned.values() if self._could_do(person, t)]
@@ -108,7 +170,9 @@ class Assignment(RuleBasedStateMachine):
         open_ones = {
             id_: [side for side, who, _ in each if who is None]
             for id_, each in before.items()
-            if person.name not in self.planned[id_].writers and id_ not in seen
+            if id_ in self.planned
+            and person.name not in self.planned[id_].writers
+            and id_ not in seen
         }
         came_at = self._turns_when_they_came()
         taken = {
@@ -199,7 +263,8 @@ class Assignment(RuleBasedStateMachine):
     @invariant()
     def as_many_are_counted_as_have_a_place(self) -> None:
         n_placed = sum(who is not None for each in self._places().values() for _, who, _ in each)
-        assert n_placed == len(self.done) + len(self._live())
+        n_own = sum(state == "done" for state in self.own.values())
+        assert n_placed == len(self.done) + len(self._live()) + n_own
 
     @invariant()
     def sides_of_a_task_are_balanced(self) -> None:

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from people_world import LEASE, NOW, invite_to, join, new_id, task
+from people_world import LEASE, NOW, STUDY, invite_to, join, new_id, own_task, task
 from sqlalchemy import select
 
 from hearteval.domain import Rater, record_id
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tables import dealings, places, tasks
+from hearteval.store.people.tasks import Wish
 from hearteval.store.sql import SqlStore
 
 N_THREADS = 50
@@ -42,9 +43,13 @@ def work(store: SqlStore, person: Person, *, minutes: int = 0) -> int:
     while n_idle < 3:
         # Time passes faster for some, so leases of others lapse while they are in hand.
         now += timedelta(minutes=chance.choice((0, 1, 1, 40)))
-        lease = people.claim(person, "judge", ticket=new_id(), now=now, lease=LEASE)
+        # Now and then a check of theirs alone, and one task before others.
+        number, of = chance.randrange(10), chance.random()
+        own = own_task(person, number) if of < 0.1 else None
+        wish = Wish(task(number, n_places=1).target_id if of > 0.8 else "", own)
+        lease = people.claim(person, "judge", ticket=new_id(), now=now, lease=LEASE, wish=wish)
         if lease is None:
-            n_idle += 1
+            n_idle += own is None
             people.bring_back(person, "judge")
             continue
         what = chance.random()
@@ -92,10 +97,13 @@ def require_rules(store: SqlStore, *, all_done: bool = True) -> None:
     for one in planned:
         assert one.n_taken == held[one.id] <= one.n_places
         sides = by_task[one.id]
-        if all_done:
+        if all_done and one.study_id == STUDY:
             assert len(sides) == one.n_places
             assert abs(sides.count(0) - sides.count(1)) <= 1
     assert len({(row.task_id, row.person_id) for row in done}) == len(done)
+    alone = {one.id for one in planned if one.study_id != STUDY}
+    given = Counter(row.task_id for row in rows if row.task_id in alone)
+    assert set(given.values()) <= {1}
     own = {(row.task_id, row.person_id) for row in rows if row.state == "own"}
     assert not own & {(row.task_id, row.person_id) for row in done}
     told = Counter(event.what for event in store.people.events())
