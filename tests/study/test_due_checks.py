@@ -21,7 +21,7 @@ DRAWS = [Draw(7, f"person {k}") for k in range(200)]
 PAIRS = {f"{one}{other}": (one, other) for one, other in combinations("abcd", 2)}
 
 
-def sitting(draw: Draw, n: int, *, most: int = 40, quality: Quality | None = None) -> list[int]:
+def sitting(draw: Draw, n: int, *, within: int = 20, quality: Quality | None = None) -> list[int]:
     """Return the places of the checks in a person's first sitting of so many answers."""
     places: list[int] = []
     for place in range(n):
@@ -31,7 +31,7 @@ def sitting(draw: Draw, n: int, *, most: int = 40, quality: Quality | None = Non
             n_sitting=place,
             n_checks=len(places),
             n_ever=len(places),
-            most=most,
+            within=within,
         )
         if due:
             places.append(place)
@@ -51,7 +51,7 @@ def test_nobody_can_tell_at_which_place_a_check_comes() -> None:
 
 
 def test_a_short_sitting_has_all_checks_too() -> None:
-    assert all(len(sitting(draw, 12, most=12)) == 2 for draw in DRAWS)
+    assert all(len(sitting(draw, 12, within=12)) == 2 for draw in DRAWS)
 
 
 def test_no_check_is_due_where_none_is_asked_for() -> None:
@@ -100,11 +100,17 @@ def test_a_third_that_is_taken_makes_way_for_another_text() -> None:
 
 def test_a_triad_starts_in_every_part_and_leaves_room_for_its_other_pairs() -> None:
     for draw in DRAWS:
-        due = {n: triad_due(USUAL, draw, n_done=n) for n in range(41)}
+        due = {n: triad_due(USUAL, draw, n_done=n, within=20) for n in range(41)}
         anchors = {one[0] for one in due.values() if one is not None}
         assert len({anchor // 20 for anchor in anchors}) == len(anchors) == 2
         for n, one in due.items():
             if one is not None:
                 assert one[0] < n
                 assert one[1] in (2, 3)
-    assert triad_due(Quality(triads=0, excludes=[]), DRAWS[0], n_done=15) is None
+    assert triad_due(Quality(triads=0, excludes=[]), DRAWS[0], n_done=15, within=20) is None
+
+
+def test_a_short_load_has_a_whole_triad() -> None:
+    for draw in DRAWS:
+        due = [triad_due(USUAL, draw, n_done=n, within=12) for n in range(12)]
+        assert {2, 3} <= {one[1] for one in due if one is not None}

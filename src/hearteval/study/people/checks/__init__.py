@@ -110,6 +110,9 @@ def wish_of(desk: Desk, person: Person, kind: str, *, sitting: Sequence[datetime
         if one.state in NOT_DONE:
             return Wish(own=_own(desk, kind, one.target_id))
     draw = Draw(desk.study.seed, person.id)
+    settings = desk.settings
+    most = (quality.checks_within, settings.most_per_session, settings.load)
+    within = min(n for n in most if n is not None)
     asked = desk.session.store.find(Assignment, [one.target_id for one in alone])
     repeated = {one.id for one in asked if one.repeat}
     checks = [one for one in alone if one.target_id not in repeated]
@@ -120,7 +123,7 @@ def wish_of(desk: Desk, person: Person, kind: str, *, sitting: Sequence[datetime
         n_sitting=len(sitting),
         n_checks=sum(at in sitting for at in answered),
         n_ever=len(answered),
-        most=min(desk.settings.most_per_session, desk.settings.load or quality.checks_within),
+        within=within,
     )
     if is_due:
         gold = is_gold(draw, n_ever=len(answered))
@@ -134,7 +137,7 @@ def wish_of(desk: Desk, person: Person, kind: str, *, sitting: Sequence[datetime
     which = repeat_due(quality, draw, n_done=len(done), n_repeats=len(repeated))
     if which is not None:
         return _again(desk, person, done[which])
-    due = triad_due(quality, draw, n_done=len(done))
+    due = triad_due(quality, draw, n_done=len(done), within=within)
     return ANY if due is None else Wish(_of_triad(desk, person, shared, done[due[0]], due[1]))
 
 

@@ -30,17 +30,17 @@ class Draw(NamedTuple):
 
 
 def is_check_due(
-    quality: Quality, draw: Draw, *, n_sitting: int, n_checks: int, n_ever: int, most: int
+    quality: Quality, draw: Draw, *, n_sitting: int, n_checks: int, n_ever: int, within: int
 ) -> bool:
     """Say whether a check comes next.
 
     `n_sitting` answers of this sitting are there, `n_checks` of them of checks; the person has
-    answered `n_ever` checks, and a sitting has `most` answers. Each check has an equal part of the
-    sitting; the first answer of one is never a check.
+    answered `n_ever` checks. They come `within` so many answers, each in an equal part of them; the
+    first answer of a sitting is never a check.
     """
     if n_checks >= quality.checks:
         return False
-    part = min(quality.checks_within, most) / quality.checks
+    part = within / quality.checks
     start, end = round(n_checks * part), round((n_checks + 1) * part)
     start = max(1, start)
     return n_sitting >= start + draw.below(end - start, "check", n_ever)
@@ -65,14 +65,15 @@ def repeat_due(quality: Quality, draw: Draw, *, n_done: int, n_repeats: int) -> 
     return which if n_done > which + gap else None
 
 
-def triad_due(quality: Quality, draw: Draw, *, n_done: int) -> tuple[int, int] | None:
+def triad_due(quality: Quality, draw: Draw, *, n_done: int, within: int) -> tuple[int, int] | None:
     """Return the comparison from which a triad starts, by its number, and how many pairs of it.
 
-    So many should be there after the next one: 2 or 3. None where none is due.
+    So many should be there after the next one: 2 or 3. None where none is due. Of each `within`
+    comparisons as many start one as are asked for.
     """
     if not quality.triads:
         return None
-    spacing = max(1, round(quality.checks_within / quality.triads))
+    spacing = max(1, within // quality.triads)
     start = n_done // spacing * spacing
     anchor = start + draw.below(spacing - 2 * STEP, "triad", start)
     later = n_done - anchor
