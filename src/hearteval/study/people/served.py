@@ -52,4 +52,4 @@ def describe_served(items: Sequence[Item], language: str = ENGLISH) -> str:
 
 def _listed(edges: Collection[str], joint: str, say: Mapping[str, Any]) -> str:
     *most, last = [say["kinds"][edge] for edge in EDGES if edge in edges]
-    return f"{', '.join(most)}, {say[joint]} {last}" if most else last
+    return f"{', '.join(most)}{say[joint]} {last}" if most else last
