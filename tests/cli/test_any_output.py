@@ -91,6 +91,9 @@ COMMANDS = {
     "latency": ("latency", "study.toml"),
     "serve": ("serve", "study.toml"),  # asks nobody anything, so it ends at once
     "people withdraw": ("people", "withdraw", "study.toml", "P-23456789", "--yes"),
+    "people list": ("people", "list", "study.toml"),
+    "people pay": ("people", "pay", "study.toml", "--platform", "prolific", "--out", "paying"),
+    "people paid": ("people", "paid", "study.toml", "study.toml"),  # names nobody
     "people purge": ("people", "purge", "study.toml", "--yes"),
     "import": ("import", "study.toml", "absent.eval"),
     "analyze": ("analyze", "study.toml"),

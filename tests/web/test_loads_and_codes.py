@@ -7,7 +7,7 @@ import pytest
 from people_site import PEOPLE, Visitor, World, people_world, plain
 
 from hearteval.config.people.endings import Ending
-from hearteval.study.people.ending import Part, ending_of
+from hearteval.study.people.paying.ending import Part, ending_of
 
 LOADED = f"""{PEOPLE}load = 3
 [people.endings]

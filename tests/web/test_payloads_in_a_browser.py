@@ -12,7 +12,7 @@ from payloads import payloads
 from people_site import STUDY, World, people_world
 from playwright.sync_api import Browser, Page, expect
 
-from hearteval.study.people.platforms import MOST_ID
+from hearteval.study.people.paying.platforms import MOST_ID
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 

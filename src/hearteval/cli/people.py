@@ -1,4 +1,4 @@
-"""``heart people``: what is done for one person."""
+"""``heart people``: what is done for those who take part."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import click
 
 from hearteval.cli.console import emit_json, say, working_on
 from hearteval.cli.options import json_option, study_argument
+from hearteval.cli.paying import list_people, paid, pay
 from hearteval.study import quoted
 
 BACKUPS = (
@@ -22,7 +23,11 @@ OLD_LOG = (
 
 @click.group("people")
 def command() -> None:
-    """Delete what a person wrote, when they ask for it."""
+    """See who takes part, pay them, or delete what a person wrote."""
+
+
+for verb in (list_people, pay, paid):
+    command.add_command(verb)
 
 
 @command.command("withdraw")

@@ -14,10 +14,10 @@ from starlette.responses import RedirectResponse, Response
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.consenting import contact_of
-from hearteval.study.people.ending import way_of
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
+from hearteval.study.people.paying.ending import way_of
 from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
 from hearteval.web.guard import Tries

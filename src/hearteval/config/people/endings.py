@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from hearteval.config.model_settings import Section
 
 Ending = Literal["done", "partial", "limit", "stopped", "screened_out", "no_consent", "full"]
-"""How somebody's part ended: see `hearteval.study.people.ending`."""
+"""How somebody's part ended: see `hearteval.study.people.paying.ending`."""
 WAY = re.compile(r"https://[^\s@]+|[\w-]{1,64}", re.ASCII)
 
 

@@ -19,7 +19,7 @@ from hearteval.study.people import Desk
 from hearteval.study.people.background import may_enter, quotas_of
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.languages import Reader
-from hearteval.study.people.platforms import SiteIds
+from hearteval.study.people.paying.platforms import SiteIds
 from hearteval.study.simulation.apart import require_real
 
 TOKEN_BYTES = 32

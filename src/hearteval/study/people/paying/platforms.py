@@ -11,7 +11,7 @@ NO_ID = re.compile(
     re.IGNORECASE,
 )
 """What stands where a recruiting site has put in no id: a placeholder, or no value."""
-_ANY = re.compile(r"[\w.@:+=-]+")
+_ANY = re.compile(r"\w[\w.@:+=-]*")
 
 
 class Platform(NamedTuple):

@@ -1,0 +1,1 @@
+"""Paying people: what sites call them, how their part ends, and what they are owed."""
