@@ -27,7 +27,7 @@ from hearteval.study.people.consenting import (
 )
 from hearteval.study.people.kinds import RESEARCH, check_text
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
-from hearteval.study.people.paying.ending import load_words, way_of
+from hearteval.study.people.paying.ending import way_of
 from hearteval.study.people.paying.platforms import PARAMETERS, NoIdError, SiteIds, read_ids
 from hearteval.study.people.practice import (
     Example,

@@ -8,8 +8,8 @@ from hearteval.store.people.enrolment import Consent
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.checks import KINDS_CHECKED
-from hearteval.study.people.paying.ending import load_words
 from hearteval.study.people.kinds import RESEARCH
+from hearteval.study.people.paying.ending import load_words
 from hearteval.study.people.served import served_words
 
 
