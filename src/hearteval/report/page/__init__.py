@@ -61,7 +61,7 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
     readings: Sequence[replies.Reading] = ()
     section = ""
     # Where few fit, links to the first ones alone leave more room.
-    for n in (replies.MOST_READ, 2 * replies.N_DIALOGUES) if has_replies else ():
+    for n in (replies.MOST_READ, replies.N_DIALOGUES + 4) if has_replies else ():
         if len(readings) < replies.N_DIALOGUES:
             offered = replace(shown, readings=shown.readings[:n])
             drawn = (
