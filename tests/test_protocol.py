@@ -27,7 +27,7 @@ PINNED = {
     "people_background": ("1", "5b723ef92cc1797f"),
     "people_checks": ("1", "6ffbbe2b0ac1ef34"),
     "people_consent": ("6", "6fb51168ffcfc639"),
-    "people_enrolment": ("1", "a30a68178fd5a44d"),
+    "people_enrolment": ("1", "d687b1149efa073a"),
     "people_judging": ("1", "c2565b3da8dc8fc0"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),
     "people_review": ("1", "269e95ad590d9ccb"),

@@ -151,6 +151,8 @@ class Provenance:
     recorded_by: str | None = None
     """Who wrote the replies that the items hold: ``people``, ``model``, or None where it is not
     known."""
+    n_pilot: int = 0
+    """People who came in a pilot; nothing of theirs is in the study."""
     simulated: bool = False
     """Whether all of it was drawn by `heart simulate`."""
     data_hash: str = ""

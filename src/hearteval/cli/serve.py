@@ -1,17 +1,18 @@
 """``heart serve``: the pages on which people write, judge and label."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, labelled, working_on
+from hearteval.cli.console import Terminal, emit_json, labelled, say, working_on
 from hearteval.cli.options import json_option, study_argument
 
 if TYPE_CHECKING:
-    from hearteval.study.people import Desk
+    from hearteval.study.people import Desk, Trial
 
 MOST_READERS = 50
 """People who may come by the link for readers of items."""
@@ -67,6 +68,8 @@ def address_options(function: FC) -> FC:
 @click.command("serve")
 @study_argument
 @address_options
+@click.option("--pilot", "trial", flag_value="pilot", help="A trial run that never counts.")
+@click.option("--preview", "trial", flag_value="preview", help="Look as a participant does.")
 @json_option
 def command(
     study_file: Path,
@@ -76,35 +79,49 @@ def command(
     expose: bool,
     is_https: bool,
     public_url: str,
+    trial: "Trial | None",
     as_json: bool,
 ) -> None:
     """Serve the pages on which people write, judge, review and label.
 
     Prints a link to the researcher's page, where links for people are made. Ctrl-C stops it; what
-    people sent is kept.
+    people sent is kept. A pilot is kept apart, in NAME.pilot.db; a preview prints one more link, by
+    which you walk through the pages as a participant.
     """
     from hearteval.config import load_study
     from hearteval.study.people import Desk
+    from hearteval.study.people.kinds import asked_kinds
     from hearteval.study.people.planning import open_tasks
+    from hearteval.study.people.trial import settings_of_trial
     from hearteval.web.server import require_safe_host
 
     require_safe_host(host, is_exposed=expose)
     settings = load_study(study_file)
     tell = Terminal()
-    with working_on(settings, "serve", patience_seconds=2.0) as (session, study):
-        desk = Desk(session=session, study=study)
+    with (
+        settings_of_trial(settings, trial) if trial else nullcontext(settings) as served,
+        working_on(served, "serve", patience_seconds=2.0) as (session, study),
+    ):
+        desk = Desk(session=session, study=study, trial=trial)
         with tell.progress("tasks"):
             opened = open_tasks(desk)
         tell.note(
             f"texts: {opened.n_released:,} may be shown, {opened.n_waiting:,} wait for a person to"
             f" read them, {opened.n_kept_out:,} kept out"
         )
+        if trial == "pilot":
+            tell.note(f"pilot: what people send is kept in {served.store} and enters no result")
         where = Where(host, port, is_https=is_https, as_json=as_json, public_url=public_url)
-        serve_desk(desk, where, researcher=["review"])
+        tried = asked_kinds(desk.settings) if trial == "preview" else ()
+        serve_desk(desk, where, researcher=["review"], readers=tried)
 
 
 def serve_desk(
-    desk: "Desk", where: Where, *, researcher: Sequence[str], readers: Sequence[str] = ()
+    desk: "Desk",
+    where: Where,
+    *,
+    researcher: Sequence[str],
+    readers: Sequence[str] = (),
 ) -> None:
     """Serve the pages of a desk whose tasks are open, and say by which links people come.
 
@@ -117,22 +134,22 @@ def serve_desk(
 
     close_unused_sign_ins(desk)
     token, _ = make_invite(desk, Link(label="researcher", kinds=[RESEARCH, *researcher], days=7))
-    others = None
+    others, who = None, "guest" if desk.trial else "readers"
     if readers:
-        link = Link(label="readers", kinds=readers, most_people=MOST_READERS)
+        link = Link(label=who, kinds=readers, most_people=MOST_READERS)
         others, _ = make_invite(desk, link)
 
-    def say(address: str) -> None:
+    def tell(address: str) -> None:
         page = f"{address}/join/{token}"
-        shared = {} if others is None else {"readers": f"{address}/join/{others}"}
+        shared = {} if others is None else {who: f"{address}/join/{others}"}
         if where.as_json:
             body = {"study": desk.study.name, "address": address, "researcher": page, **shared}
             emit_json("serve", body)
             return
         say(labelled("serving", f"{desk.study.name} at {address}; Ctrl-C stops it"))
         say(labelled("you", page))
-        for who, at in shared.items():
-            say(labelled(who, at))
+        for name, at in shared.items():
+            say(labelled(name, at))
 
     serve(
         desk,
@@ -140,5 +157,5 @@ def serve_desk(
         port=where.port,
         is_https=where.is_https or where.public_url.startswith("https:"),
         public_url=where.public_url,
-        when_ready=say,
+        when_ready=tell,
     )

@@ -51,7 +51,7 @@ NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\:]*@|password=|\x00", re
 """What a store's place never holds where it is a path; it is not repeated in messages."""
 WRITTEN = (
     *("results.json", "report.html", "public.html", "leaderboard.csv", "ratings.csv"),
-    *("tables", "logs", "cache"),
+    *("tables", "logs", "cache", "pilot.db"),
 )
 """Endings of what stands beside a study file under the study's name, the store apart."""
 _NOT_LATIN = "АВЕКМНОРСТХаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"  # noqa: RUF001 - which is the point

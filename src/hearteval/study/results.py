@@ -61,6 +61,7 @@ from hearteval.notices import Notice
 from hearteval.sections import SECTIONS
 from hearteval.study.covariates import read_covariates
 from hearteval.study.people.background import told_of
+from hearteval.study.people.trial import count_pilot
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, is_rated, stored_plan
 from hearteval.version import __version__
@@ -418,6 +419,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item], *, shown:
         },
         created_at=session.now().isoformat(timespec="seconds"),
         recorded_by=recorded_by(items),
+        n_pilot=count_pilot(session.settings),
     )
 
 

@@ -30,6 +30,7 @@ def create_app(site: Site) -> FastAPI:
         refuse=_refuse_early,
         hosts=site.hosts,
         is_https=site.is_https,
+        trial=site.desk.trial,
     )
     for part in (people, tasks, research, held, person):
         app.include_router(part.router)

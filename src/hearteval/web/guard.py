@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -30,6 +31,10 @@ FRESH = "no-store"
 """Pages are never kept: they hold what others said in distress, and Back must ask again."""
 
 
+TRIAL: ContextVar[str | None] = ContextVar("trial", default=None)
+"""Of the site that answers a request: whether nothing counts there, for every page of it."""
+
+
 class Guard:
     """Refuses what comes from another site or is too large, and adds headers to what leaves.
 
@@ -42,6 +47,7 @@ class Guard:
         refuse: The page that says why, by the request, the name of its words and its status.
         hosts: Names that requests may be for; none for any.
         is_https: Whether browsers are told to come encrypted only.
+        trial: What every page says of itself: that nothing counts, if that is so.
     """
 
     def __init__(
@@ -51,8 +57,10 @@ class Guard:
         refuse: Callable[[Scope, str, int], Response],
         hosts: frozenset[str] = frozenset(),
         is_https: bool = False,
+        trial: str | None = None,
     ) -> None:
         self._app, self._refuse, self._hosts, self._is_https = app, refuse, hosts, is_https
+        self._trial = trial
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -60,6 +68,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        TRIAL.set(self._trial)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

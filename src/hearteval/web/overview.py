@@ -1,7 +1,7 @@
 """What the researcher's page says: how far, until when, what waits, and who works."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people.kinds import RESEARCH
+from hearteval.study.people.states import State
 from hearteval.study.people.watch.work import (
     FEWEST_DAYS,
     FEWEST_LATELY,
@@ -73,8 +74,8 @@ ORDERS: Mapping[str, tuple[str, Callable[[Row], Any]]] = {
 """By name in the address: in words, and what it sorts by; then by when they came."""
 
 
-def rows_of(progress: Progress, watched: Watched, excluded: Collection[str]) -> list[Row]:
-    """Return who takes part, in the order in which they came, given who is left out."""
+def rows_of(progress: Progress, watched: Watched, states: Mapping[str, State]) -> list[Row]:
+    """Return who takes part, in the order in which they came, given how far each is, by id."""
     done: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (person_id, kind, state), n in progress.work.items():
         if state in ("done", "skipped"):
@@ -85,7 +86,7 @@ def rows_of(progress: Progress, watched: Watched, excluded: Collection[str]) -> 
     return [
         Row(
             person=person,
-            state=state_of(person, is_excluded=person.name in excluded),
+            state=state_words(person, states[person.id]),
             done=done[person.id],
             worked=watched.people.get(person.id),
             n_pasted=signs[person.id]["pastes"],
@@ -102,17 +103,15 @@ def _seen(person: Person, worked: Worked | None) -> datetime:
     return max(at for at in (person.created_at, person.stopped_at, last_at) if at is not None)
 
 
-def state_of(person: Person, *, is_excluded: bool) -> str:
-    """Say where somebody is in the study."""
-    if person.withdrawn_at:
-        return "withdrawn"
-    if is_excluded:
+def state_words(person: Person, state: State) -> str:
+    """Say how far somebody is; of who has not begun, how far their practice is."""
+    if state == "excluded":
         return "left out"
-    if person.vetting == "pending":
-        return "practice for you to read" if person.practice else "practice not sent yet"
+    if state in ("withdrawn", "stopped", "paid") or person.vetting not in ("pending", "failed"):
+        return state
     if person.vetting == "failed":
         return "practice not passed"
-    return "stopped" if person.stopped_at else ""
+    return "practice for you to read" if person.practice else "practice not sent yet"
 
 
 def say_how_far(progress: Progress, left: TimeLeft | None, *, now: datetime) -> tuple[str, str]:

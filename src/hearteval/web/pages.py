@@ -14,6 +14,7 @@ from hearteval.store.people.persons import NOWHERE
 from hearteval.study.people.kinds import KINDS, too_long
 from hearteval.study.people.labelling import answers_to
 from hearteval.study.people.languages import Reader
+from hearteval.web.guard import TRIAL
 
 STATIC: Mapping[str, str] = {
     "style.css": "text/css; charset=utf-8",
@@ -73,6 +74,7 @@ def page(
         longest=longest(language),
         language=language,
         is_checked=is_checked(language),
+        trial=TRIAL.get(),
         **values,
     )
     return HTMLResponse(text, status, headers=dict(headers or {}))

@@ -11,9 +11,10 @@ from hearteval.domain.quality import Exclusion
 from hearteval.store.people.persons import Person
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.languages import Somebody
+from hearteval.study.people.states import states_of
 from hearteval.study.people.watch.work import FEWEST, Times
 from hearteval.web.chart import draw_times
-from hearteval.web.overview import say_ago, say_seconds, state_of
+from hearteval.web.overview import say_ago, say_seconds, state_words
 from hearteval.web.pages import page
 from hearteval.web.site import Researcher, Sent, Served, Site, go
 
@@ -73,7 +74,9 @@ def _page(site: Site, person: Person, *, status: int = 200, fault: str = "") -> 
     is_excluded = bool(records) and records[-1].is_excluded
     came = [one for _, one in people.submissions(study_id, person_id=person.id)]
     links = {one.id: one.label for one in people.invites(study_id)}
-    worked = site.texts(site.desk)["watched"].people.get(person.id)
+    watched = site.texts(site.desk)["watched"]
+    worked = watched.people.get(person.id)
+    states = states_of(site.desk, people.progress(study_id), done=watched.done)
     values: dict[str, Any] = {
         "paces": []
         if worked is None
@@ -87,7 +90,7 @@ def _page(site: Site, person: Person, *, status: int = 200, fault: str = "") -> 
         status=status,
         study=site.desk.study.name,
         person=person,
-        state=state_of(person, is_excluded=is_excluded),
+        state=state_words(person, states[person.id]),
         link=links.get(person.invite_id, ""),
         came=came,
         site_ids=next((one for one in reversed(came) if one.participant), None),

@@ -115,6 +115,14 @@ def _human_baseline(results: StudyResults) -> tuple[str, str]:
     return closed, f"{nobody}, and no recorded replies are ranked: there is nobody to compare with."
 
 
+def _pilot_words(n_pilot: int) -> list[str]:
+    """Say that the people of a pilot are left out; nothing where there was none."""
+    if not n_pilot:
+        return []
+    came = plural(n_pilot, "person", "people")
+    return [f"{came[:1].upper()}{came[1:]} came in a pilot; none of their answers is counted."]
+
+
 def paragraph(results: StudyResults) -> str:
     """Return the methods as a paragraph that can be cited."""
     made = results.provenance
@@ -128,6 +136,7 @@ def paragraph(results: StudyResults) -> str:
         f"{plural(len(coverage.systems), 'system')} ({systems}) {what} {items}"
         f" ({subsets}; {made.item_source}), following HEART (arXiv 2601.19922).",
         _told(results),
+        *_pilot_words(made.n_pilot),
         _asked(results),
         _missing(results),
     ]

@@ -6,12 +6,14 @@ describes. Pages show it (`hearteval.web`); the command line can do the same wit
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from hearteval.config import PeopleSettings
 from hearteval.domain import Study
 from hearteval.errors import SettingsError
 from hearteval.study.session import Session
+
+Trial = Literal["pilot", "preview"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,8 @@ class Desk:
     """Items and pairs that were read, by id: their ids say all that a page shows of them."""
     reading: ItemReading | None = None
     """Of a second screen; else None."""
+    trial: Trial | None = None
+    """Whether nothing counts that is sent: see `hearteval.study.people.trial`."""
 
     @property
     def settings(self) -> PeopleSettings:

@@ -99,7 +99,7 @@ def agreed_to(desk: Desk, person: Person) -> Consent | None:
 
 def copy_of(desk: Desk, consent: Consent, language: str) -> str:
     """Return the copy of a consent that somebody keeps, as plain text."""
-    say = load_protocol("people_enrolment", language)["copy"]
+    say = load_protocol("people_enrolment", language)["own_copy"]
     when = {"day": f"{consent.at:%Y-%m-%d}", "time": f"{consent.at:%H:%M}"}
     said = say["said"].format(**when, version=consent.version)
     contact = say["contact"].format(contact=contact_of(desk, language))

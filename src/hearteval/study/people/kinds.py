@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hearteval.completions.checks import check_completion
+from hearteval.config import PeopleSettings
 from hearteval.domain import (
     AXES,
     WITHDRAWN,
@@ -291,6 +292,14 @@ def _is_vetted(person: Person) -> bool:
 
 
 _OF_AXES = tuple(f"axis_{axis}" for axis in AXES)
+
+
+def asked_kinds(settings: PeopleSettings) -> list[str]:
+    """Return the kinds of tasks in which people write and say what they think of replies."""
+    judge = "rate" if settings.protocol == "rating" else "judge"
+    n_people = {"write": settings.writers_per_item, judge: settings.raters_per_pair}
+    return [kind for kind, n in n_people.items() if n]
+
 
 KINDS: Mapping[str, TaskKind] = {
     kind.name: kind

@@ -24,8 +24,11 @@ RESULTS = "results/results.json"
 TABLE = "results/{}.csv"
 PARQUET = "tables/{}.parquet"
 TOLERANCE = 1e-9
-NOT_COMPARED = ("provenance.software", "provenance.created_at", "spending.made")
-"""Of the results: when and by what they were computed."""
+NOT_COMPARED = (
+    *("provenance.software", "provenance.created_at", "spending.made"),
+    "provenance.n_pilot",
+)
+"""Of the results: when and by what they were computed, and what is left out beside the study."""
 PROTOCOL = "protocol"
 
 

@@ -23,6 +23,7 @@ from hearteval.stats.agreement.table import RatingTable
 from hearteval.store.people.persons import WorkDone
 from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people import Desk
+from hearteval.study.people.ending import ending_of, part_of
 from hearteval.study.people.kinds import KINDS
 
 DAY = timedelta(days=1)
@@ -85,6 +86,8 @@ class Watched:
     """By kind of task, how many in each of the last whole days, at most seven, the last first."""
     people: Mapping[str, Worked] = field(default_factory=dict)
     """By person's id."""
+    done: frozenset[str] = frozenset()
+    """Ids of those who have done all that was asked of them, or have nothing left to do."""
 
 
 def is_planned(kind: str) -> bool:
@@ -109,7 +112,9 @@ def watch_work(desk: Desk) -> Watched:
     for kind, by_person in seconds.items():
         for id_, found in compare_times(by_person).items():
             times[id_][kind] = found
-    ids = {person.name: person.id for person in store.people.people(desk.study.id)}
+    here = store.people.people(desk.study.id)
+    ids = {person.name: person.id for person in here}
+    working = [one for one in here if one.id in last and one.withdrawn_at is None]
     names = {rater.id: rater.name for rater in store.iter(Rater) if rater.kind == "human"}
     shares = agree_with_others(
         row
@@ -129,6 +134,11 @@ def watch_work(desk: Desk) -> Watched:
             )
             for id_, last_at in last.items()
         },
+        done=frozenset(
+            one.id
+            for one in working
+            if ending_of(part_of(desk, one), load=desk.settings.load) == "done"
+        ),
     )
 
 
