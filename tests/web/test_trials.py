@@ -45,8 +45,11 @@ def trying(world: World, trial: Trial) -> Iterator[World]:
         clock = Clock(START)
         desk = Desk(session=replace(session, now=clock), study=study, trial=trial)
         open_tasks(desk)
-        site = Site(desk=desk, written=lambda: open_tasks(desk) and None)
-        served = World(desk, clock, site, portal)
+
+        def plan() -> None:
+            open_tasks(desk)
+
+        served = World(desk, clock, Site(desk=desk, written=plan), portal)
         yield served
         for client in served.clients:
             client.close()

@@ -15,13 +15,12 @@ from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.coverage.safety import screen_words
 from hearteval.store.people.persons import Halted, Invite, Person
-from hearteval.study.people.background import quota_words
 from hearteval.study.people.joining import GROUPS, IDLE, Link, extend_invite, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.languages import Somebody
 from hearteval.study.people.practice import asks_to_score
-from hearteval.study.people.states import count_before, states_of
+from hearteval.study.people.states import states_of
 from hearteval.study.people.watch.work import is_planned, study_left
 from hearteval.web.chart import draw_progress
 from hearteval.web.overview import (
@@ -175,8 +174,6 @@ def _page(site: Site, *, status: int = 200, sort: str = "came", **values: Any) -
         kinds=[name for name in KINDS if _is_asked(site, name)],
         links=[one for one in progress.invites if RESEARCH not in one.kinds],
         watching=_watching(site, progress.people),
-        before=count_before(progress),
-        quotas=[(quota_words(site.desk.settings.enrolment, one), one) for one in progress.quotas],
         say_seconds=say_seconds,
         say_group=say_group,
         say_ago=partial(say_ago, now=now),

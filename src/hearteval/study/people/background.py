@@ -114,16 +114,6 @@ def quotas_of(enrolment: Enrolment, answers: Mapping[str, str], study_id: str) -
     return found
 
 
-def quota_words(enrolment: Enrolment, quota: Quota) -> str:
-    """Return whom a quota is of, e.g. ``Woman, 18 to 24 or 25 to 34``."""
-    words = {one.name: dict(one.options) for one in asked_first(enrolment)}
-    of = []
-    for name, given in quota.answers.items():
-        answers = [given] if isinstance(given, str) else given
-        of.append(" or ".join(words.get(name, {}).get(one, one) for one in answers))
-    return ", ".join(of)
-
-
 def _asked(one: EntryQuestion, language: str) -> Asked:
     if one.text is not None:
         return Asked(one.name, one.text, [(answer, answer) for answer in one.answers])

@@ -14,7 +14,7 @@ State = Literal[
     "consented", "screened", "working", "done", "paid", "stopped", "excluded", "withdrawn"
 ]
 """Of a person. Who is invited is a place of a link that nobody has come by yet, and who is screened
-out or finds a group full is no person: both are counts (`count_before`)."""
+out or finds a group full is no person: both are counts of `Progress`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +74,4 @@ def states_of(desk: Desk, progress: Progress, *, done: Collection[str]) -> Mappi
         )
         for person in progress.people
         if RESEARCH not in person.kinds
-    }
-
-
-def count_before(progress: Progress) -> Mapping[str, int]:
-    """Count who is not in the study: invited and not come, screened out, and found a group full."""
-    links = [one for one in progress.invites if RESEARCH not in one.kinds and not one.revoked_at]
-    return {
-        "invited": sum(one.most_people - one.n_people for one in links),
-        "screened_out": progress.turned_away.get("screened_out", 0),
-        "group_full": progress.turned_away.get("group_full", 0),
     }
