@@ -172,7 +172,7 @@ def time_left(lately: Sequence[int], n_left: int) -> TimeLeft | None:
     With n answers a day on average, of standard deviation s, over k days, the rest takes
     D = n_left / n days, and all but one time in ten between n_left / (n + h) and n_left / (n - h),
     h = t s sqrt(1/k + 1/D): how the mean of D days more differs from that of k, as if days were
-    alike and independent. Measured on made-up days (benchmarks/RESULTS.md): it holds 86 to 91 % of
+    alike and independent. Measured on made-up days (benchmarks/RESULTS.md): it holds 86 to 92 % of
     the ends. Weekends are not known.
 
     Returns:
