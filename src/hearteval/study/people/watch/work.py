@@ -23,8 +23,8 @@ from hearteval.stats.agreement.table import RatingTable
 from hearteval.store.people.persons import WorkDone
 from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people import Desk
-from hearteval.study.people.ending import ending_of, part_of
 from hearteval.study.people.kinds import KINDS
+from hearteval.study.people.paying.ending import ending_of, part_of
 
 DAY = timedelta(days=1)
 MOST_DAYS, FEWEST_DAYS = 7, 3
