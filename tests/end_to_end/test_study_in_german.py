@@ -108,3 +108,12 @@ def test_the_first_page_offers_the_languages_of_the_study(tmp_path: Path) -> Non
         consent = client.get(f"/join/{token}/consent?pid=abc&lang=de").text
         assert "Möchten Sie teilnehmen?" in consent
         assert 'name="lang" value="de"' in consent
+
+
+def test_who_is_known_keeps_their_language_at_another_link(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=PEOPLE, study=TWO) as world:
+        visitor = come(world, "judge", language="en-GB", lang="de")
+        other = world.invite("write")
+        page = visitor.client.get(f"/join/{other}?same=yes").text
+        assert "Bevor Sie anfangen" in page
+        assert 'name="lang" value="de"' in page

@@ -126,13 +126,15 @@ async def person_of(person: Annotated[Person | None, Depends(whoever)]) -> Perso
 def guest_of(request: Request) -> Somebody:
     """Return for whom a page is that nobody of the study asks for: what their browser asks for.
 
-    A link or a form may name another language, as ``lang``.
+    A link or a form may name another language, as ``lang``; whoever is known here keeps theirs.
     """
     accepted = request.headers.get("accept-language", "")
     form: Mapping[str, str] = getattr(request.state, "form", {})
     named = form.get("lang") or request.query_params.get("lang", "")
+    known = getattr(request.state, "reader", None)
+    asked = f"{named},{known.language if known else ''},{accepted}"
     offered = offered_languages(site_of(request).desk)
-    return Somebody(pick_locale(accepted), pick_language(f"{named},{accepted}", offered))
+    return Somebody(pick_locale(accepted), pick_language(asked, offered))
 
 
 Known = Annotated[Person, Depends(person_of)]
