@@ -17,8 +17,9 @@ from hearteval.study import Quiet
 from hearteval.study.grow import open_grown
 from hearteval.study.people import Desk, Trial
 from hearteval.study.people.planning import open_tasks
-from hearteval.study.people.trial import count_pilot, fill, pilot_store, settings_of_trial
+from hearteval.study.people.trial import fill, settings_of_trial
 from hearteval.study.results import analyze
+from hearteval.study.session import count_pilot, pilot_store
 from hearteval.web.site import Site
 
 QUOTA = '[[people.quotas]]\nmost = 1\nanswers = { gender = "each" }\n'

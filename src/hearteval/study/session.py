@@ -129,6 +129,21 @@ def study_id(settings: StudySettings) -> str:
     return record_id("study", {"name": settings.name, "seed": settings.seed})
 
 
+def pilot_store(settings: StudySettings) -> Path:
+    """Return where the store of a study's pilot is, beside the study's file."""
+    return settings.file.with_name(f"{settings.name}.pilot.db")
+
+
+def count_pilot(settings: StudySettings) -> int:
+    """Count the people who agreed to take part in a study's pilot; none is in its results."""
+    place = str(pilot_store(settings))
+    if place == settings.store or not holds_store(place, patience_seconds=PATIENCE_SECONDS):
+        return 0
+    with closing(SqlStore.open_to_read(place)) as store:
+        people = store.people.people(study_id(settings))
+    return sum(one.consent_version is not None for one in people)
+
+
 def _nothing_stored(settings: StudySettings) -> StoreError:
     return StoreError(
         f"the store holds no study {settings.name!r} with seed {settings.seed}; run "

@@ -16,13 +16,7 @@ from hearteval.errors import SettingsError
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study.people import Trial
-from hearteval.study.people.kinds import RESEARCH
-from hearteval.study.session import study_id
-
-
-def pilot_store(settings: StudySettings) -> Path:
-    """Return where the store of a study's pilot is, beside the study's file."""
-    return settings.file.with_name(f"{settings.name}.pilot.db")
+from hearteval.study.session import pilot_store, study_id
 
 
 @contextmanager
@@ -66,12 +60,3 @@ def fill(settings: StudySettings, place: Path) -> None:
         versions = source.iter(Study, study)
         items, systems = source.iter(Item, study), source.iter(System, study)
         target.add([*items, *systems, *raters, *texts, *labels, *versions])
-
-
-def count_pilot(settings: StudySettings) -> int:
-    """Count the people who came in a study's pilot, none of whom is in its results."""
-    place = str(pilot_store(settings))
-    if place == settings.store or not holds_store(place, patience_seconds=PATIENCE_SECONDS):
-        return 0
-    with closing(SqlStore.open_to_read(place)) as store:
-        return sum(RESEARCH not in one.kinds for one in store.people.people(study_id(settings)))
