@@ -1,5 +1,6 @@
 """What the starter texts are held to, by the quantities of ``benchmarks/starter_texts.py``."""
 
+import csv
 from pathlib import Path
 from types import ModuleType
 
@@ -37,3 +38,34 @@ def test_a_third_of_the_replies_for_the_audit_hold_a_line(texts: ModuleType) -> 
     assert found["audit replies listed as holding a line"] >= 10
     assert set(AUDIT["holds_a_line"]) <= set(AUDIT["replies"])
     assert found["audit replies with stop, no more, quiet"] <= 6
+
+
+def test_regular_items_are_as_long_as_chat_and_come_from_many_countries(texts: ModuleType) -> None:
+    found = texts.measure(ITEMS, AUDIT)
+    assert 25 <= found["words of the last turn, median"] <= 35
+    assert 25 <= found["words of the reference, median"] <= 40
+    assert found["cultures"] >= 40
+    near = found["of British Isles, North America, Australasia"]
+    assert near <= found["items that name a culture"] / 2
+
+
+def test_the_list_for_a_reader_names_items_that_are_there() -> None:
+    with (ROOT / "benchmarks/starter_to_read.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = {item.id: item.dialogue_id for item in ITEMS}
+    assert {row["item_id"]: row["dialogue_id"] for row in rows}.items() <= names.items()
+    assert len(rows) == 111
+
+
+def test_a_classifier_told_of_two_equal_sources_or_two_unlike_ones(
+    texts: ModuleType,
+) -> None:
+    import blind_items  # noqa: PLC0415
+
+    assert texts
+    same = [f"it is number {k % 7} again" for k in range(14)]
+    words, letters, length = blind_items.tell_apart(same, same)
+    assert max(words, letters) <= 0.5
+    assert length == 0.5
+    words, letters, _ = blind_items.tell_apart(same, [text.replace("is", "was") for text in same])
+    assert words == letters == 1.0

@@ -36,7 +36,8 @@ from hearteval.sections.judges.audit import JudgeAudit, audit_judges
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
-ITEMS = [item for item in load_starter_items() if item.reference is not None][:8]
+# A reply without a capital is written out by the capital alone, and then as long as before.
+ITEMS = [item for item in load_starter_items() if (item.reference or "")[:1].isupper()][:8]
 JUDGE = Rater(name="long", kind="llm", family="longs", settings={"model": "long"})
 N_PAYLOADS = len(load_protocol("injections")["payload"])
 N_KINDS = len(STRESS_KINDS) - 1
