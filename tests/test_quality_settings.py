@@ -13,7 +13,7 @@ from hearteval.domain.quality import DEFAULT_RULES
 from hearteval.errors import SettingsError
 from hearteval.judgments.people_checks import CheckTexts, make_checks
 from hearteval.labels.safety import screen_text
-from hearteval.protocol import load_protocol
+from hearteval.protocol import languages, load_protocol
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 OWN = """
@@ -110,8 +110,8 @@ def test_what_cannot_be_is_refused_by_name(tmp_path: Path, line: str, said: str)
     assert said in str(caught.value)
 
 
-def shipped() -> CheckTexts:
-    return CheckTexts.model_validate(load_protocol("people_checks"))
+def shipped(language: str = "en") -> CheckTexts:
+    return CheckTexts.model_validate(load_protocol("people_checks", language))
 
 
 def test_there_are_enough_checks_for_many_sittings() -> None:
@@ -122,8 +122,9 @@ def test_there_are_enough_checks_for_many_sittings() -> None:
     assert "no person has checked the keys" in shipped().written_by
 
 
-def test_neither_length_nor_signs_tell_which_reply_is_good() -> None:
-    for gold in shipped().gold:
+@pytest.mark.parametrize("language", languages())
+def test_neither_length_nor_signs_tell_which_reply_is_good(language: str) -> None:
+    for gold in shipped(language).gold:
         assert abs(len(gold.good) - len(gold.bad)) <= 0.1 * len(gold.good), gold.name
         signs = [sum(text.count(sign) for sign in ".,?!;:") for text in (gold.good, gold.bad)]
         assert abs(signs[0] - signs[1]) <= 1, gold.name
@@ -167,3 +168,23 @@ def test_who_rates_meets_attention_checks_alone() -> None:
     for check, asked in zip(made.checks, shipped().attention, strict=True):
         (text,) = [one for one in made.completions if one.id == check.completion_ids[0]]
         assert f"the number {asked.score} for every question" in text.text
+
+
+@pytest.mark.parametrize("language", languages())
+def test_each_language_has_the_same_keys(language: str) -> None:
+    keys = [(one.choose, one.score) for one in shipped(language).attention]
+    assert keys == [(one.choose, one.score) for one in shipped().attention]
+    asks = shipped(language).asks
+    assert len({asks.this, asks.other, asks.same, asks.rating}) == 4
+
+
+def test_a_study_has_checks_in_each_language(tmp_path: Path) -> None:
+    found = people(tmp_path, "[people.quality]\n").check_texts
+    assert set(found) == {*languages()}
+    made = [
+        make_checks(one, protocol="five-point", language=name, now=NOW)
+        for name, one in found.items()
+    ]
+    assert len({item.id for one in made for item in one.items}) == sum(
+        len(one.items) for one in made
+    )

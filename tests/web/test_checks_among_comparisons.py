@@ -356,3 +356,16 @@ def test_a_session_with_checks_on_postgresql_too(tmp_path: Path, postgres_url: s
         assert kinds["repeat"] >= 1
         assert answers(made, visitor).n_passed == 4
         assert not made.store.check(progress=lambda _kind, _n: None).faults
+
+
+def test_who_has_the_pages_in_german_meets_german_checks(tmp_path: Path) -> None:
+    people = PEOPLE.replace("[people.quality]", 'languages = ["de"]\n[people.quality]')
+    with people_world(tmp_path, people=people, study=MORE) as german:
+        visitor = Visitor(german, german.client(), german.invite("judge")).join(lang="de")
+        pages = [visitor.get("judge")]
+        while careful(german, visitor) != "check":
+            pages.append(visitor.get("judge"))
+        said = plain(pages[-1])
+        texts_of = load_protocol("people_checks", "de")
+        turns = [one["context"][-1] for key in ("gold", "attention") for one in texts_of[key]]
+        assert any(turn in said for turn in turns)

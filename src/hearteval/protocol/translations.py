@@ -12,7 +12,7 @@ from hearteval.protocol import ENGLISH, is_words, languages, load_protocol, read
 
 OF_PEOPLE = (
     *("people_consent", "people_writing", "people_judging", "people_labelling", "people_review"),
-    *("people_background", "people_enrolment", "help"),
+    *("people_background", "people_checks", "people_enrolment", "help"),
 )
 """Texts of the pages of those who take part."""
 OF_MODELS = ("rubric", "judge_prompt", "rating_prompt", "support_prompt")

@@ -12,6 +12,9 @@ from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.paying.ending import load_words
 from hearteval.study.people.served import served_words
 
+AFTER_REPLIES = 3
+"""Points of the consent before that on checks: the last of them says whose the replies are."""
+
 
 def consent_points(desk: Desk, kinds: Collection[str], language: str) -> list[str]:
     """Return what the consent says, point by point; the study's own points come first.
@@ -27,7 +30,7 @@ def consent_points(desk: Desk, kinds: Collection[str], language: str) -> list[st
     asked_first = load_protocol("people_enrolment", language)["consent"]
     points = [*words["points"], *(asked_first if settings.enrolment.questions else ())]
     if settings.quality and not {*KINDS_CHECKED}.isdisjoint(kinds):
-        points.append(words["checks"])
+        points.insert(AFTER_REPLIES, words["checks"])
     load = load_words(desk, kinds, language)
     return [*settings.consent, *load, *(text.format(**told) for text in points)]
 
