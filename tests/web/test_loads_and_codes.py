@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from people_site import PEOPLE, Visitor, World, people_world, plain
+from people_site import PEOPLE, STUDY, Visitor, World, people_world, plain
 
 from hearteval.config.people.endings import Ending
+from hearteval.domain import Judgment
 from hearteval.study.people.paying.ending import Part, ending_of
+from hearteval.study.people.paying.payment import list_payments
 
 LOADED = f"""{PEOPLE}load = 3
 [people.endings]
@@ -67,7 +69,8 @@ def test_a_load_is_said_before_and_meanwhile_and_ends_with_its_code(world: World
     end = writer.client.get("/task/write").text
     assert "You are done" in plain(end)
     assert codes(end) == after(writer, "/stopped") == after(writer, "/debrief") == ["CDONE"]
-    assert 'data-copy="CDONE"' in end
+    assert '<button type="button" class="quiet" data-copy="CDONE"' in end
+    assert ">Copy</button>" in end
 
 
 def test_no_rest_is_offered_where_a_load_is_done(tmp_path: Path) -> None:
@@ -136,3 +139,20 @@ def test_somebody_sent_twice_has_their_load_twice(world: World) -> None:
     came = world.store.people.submissions(world.desk.study.id)
     assert [(id_, one.submission) for id_, one in came] == [(person.id, "s1"), (person.id, "s2")]
     assert after(writer, "/stopped") != ["CDONE"]
+
+
+def test_checks_count_as_tasks_of_a_load(tmp_path: Path) -> None:
+    people = "writers_per_item = 0\nraters_per_pair = 2\nload = 12\n[people.quality]\nchecks = 4\n"
+    study = STUDY.replace("regular = 2", "regular = 8").replace(
+        "[judging]", '[[system]]\npreset = "reflective"\n[[system]]\npreset = "advice"\n[judging]'
+    )
+    with people_world(tmp_path, people=people, study=study) as world:
+        judge = world.come("judge")
+        for n in range(1, 13):
+            assert f"{n} of 12" in plain(judge.get("judge"))
+            assert judge.send("judge", choice="A slightly better", reason=f"{n}").status_code == 303
+        assert "You are done" in plain(judge.get("judge"))
+        (row,) = list_payments(world.desk)
+        assert (sum(row.tasks.values()), row.state) == (12, "done")
+        with_results = list(world.store.iter(Judgment, world.desk.study))
+        assert len([one for one in with_results if one.raw == ""]) < 12

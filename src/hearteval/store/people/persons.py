@@ -435,7 +435,8 @@ def list_done(connection: Connection, study_id: str) -> list[WorkDone]:
     query = (
         select(d.person_id, tasks.c.kind, d.shown_at, d.answered_at, tasks.c.closed_at.is_(None))
         .join(tasks, tasks.c.id == d.task_id)
-        .where(tasks.c.study_id == study_id, d.state == "done")
+        .join(people, people.c.id == d.person_id)  # a check is a task of no study with results
+        .where(people.c.study_id == study_id, d.state == "done")
         .order_by(d.answered_at, d.task_id)
     )
     return [WorkDone(*row) for row in connection.execute(query)]
