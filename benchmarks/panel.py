@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.quality.rules import Counted, PanelAnswers, apply_rules
+from hearteval.analysis.quality.rules import PanelAnswers, apply_rules
+from hearteval.domain.quality import Counted
 from hearteval.stats.bradley_terry.fit import add_prior, fit_win_matrix
 from hearteval.stats.careless.habits import exact_share
 from hearteval.stats.comparisons import FloatArray, IntArray

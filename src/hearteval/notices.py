@@ -17,6 +17,8 @@ class Kind(StrEnum):
     """Of people who agree with each other no more than chance would."""
     TOO_FAST = "too-fast"
     """Of judgments by people that came faster than replies can be read."""
+    LEFT_OUT = "left-out"
+    """Of people who are left out of every number: many, or such that the order is another."""
     BASELINE_JUDGE = "baseline-judge"
     SAME_MODEL = "same-model"
     """Of a judge that judges itself under another name."""
@@ -84,6 +86,10 @@ ADVICE: Mapping[Kind, str] = {
     Kind.TOO_FAST: (
         "Look at each person's times, and do not report figures that rest on these people"
         " without them. Pay for time, and say that reading is needed."
+    ),
+    Kind.LEFT_OUT: (
+        'Read both rankings (report, "How carefully people answered") and report both. Say by'
+        " which rules people were left out, and that these were fixed before."
     ),
     Kind.BASELINE_JUDGE: (
         'Name a model as judge in the study file (`judges = ["gpt", "claude"]`) and run again.'

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from hearteval.analysis.quality.rules import Counted, PanelAnswers
+from hearteval.analysis.quality.rules import PanelAnswers
+from hearteval.domain.quality import Counted
 
 N_SYSTEMS = 6
 KINDS = ("careful", "unsteady", "fast", "first", "line", "random", "contrary", "copies")
@@ -52,6 +53,6 @@ def panel(
         words=np.array(columns[7]),
         reason=np.array(columns[8]),
         checks={k: Counted(3 if kind in careless else 0, 4) for k, kind in enumerate(kinds)},
-        repeats={k: Counted(6 if kind in careless else 22, 25) for k, kind in enumerate(kinds)},
-        triads={k: Counted(10 if kind in careless else 1, 25) for k, kind in enumerate(kinds)},
+        repeats={k: Counted(1 if kind in careless else 15, 25) for k, kind in enumerate(kinds)},
+        triads={k: Counted(14 if kind in careless else 4, 25) for k, kind in enumerate(kinds)},
     )

@@ -94,6 +94,9 @@ COMMANDS = {
     "people list": ("people", "list", "study.toml"),
     "people pay": ("people", "pay", "study.toml", "--platform", "prolific", "--out", "paying"),
     "people paid": ("people", "paid", "study.toml", "study.toml"),  # names nobody
+    "people quality": ("people", "quality", "study.toml"),
+    "people exclude": ("people", "exclude", "study.toml", "P-23456789", "--why", "asked"),
+    "people restore": ("people", "restore", "study.toml", "P-23456789", "--why", "asked"),
     "people purge": ("people", "purge", "study.toml", "--yes"),
     "import": ("import", "study.toml", "absent.eval"),
     "analyze": ("analyze", "study.toml"),

@@ -27,6 +27,14 @@ from hearteval.domain import (
     RatingTarget,
     System,
 )
+from hearteval.domain.quality import (
+    DEFAULT_RULES,
+    Counted,
+    Exclusion,
+    QualityRules,
+    Rule,
+    excluded_now,
+)
 
 TIE: Final = "tie"
 
@@ -234,6 +242,32 @@ class ContinuedBoard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleQuality:
+    """What rules over people's answers need beside their judgments, and who is left out."""
+
+    rules: QualityRules = DEFAULT_RULES
+    excludes: tuple[Rule, ...] = ()
+    """Rules by which a study leaves people out; none where its file says nothing of it."""
+    preregistered: str | None = None
+    """The hash of rules and checks in the study's version; None where its file has none."""
+    exclusions: tuple[Exclusion, ...] = ()
+    """Every time that somebody was left out or let back in, in order."""
+    checks: Mapping[str, Counted] = field(default_factory=dict)
+    """By pseudonym: failed, of those answered."""
+    repeats: Mapping[str, Counted] = field(default_factory=dict)
+    """Answered alike again, of those answered again."""
+    triads: Mapping[str, Counted] = field(default_factory=dict)
+    """Circles, of those without a tie."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """A hash of the words of each reason by its assignment's id: no words."""
+
+    @property
+    def excluded(self) -> Mapping[str, Exclusion]:
+        """Whoever is left out now, by pseudonym."""
+        return excluded_now(self.exclusions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudyData:
     """What one version of a study holds, or what a study's audit of its judges holds."""
 
@@ -310,6 +344,7 @@ class StudyData:
     """What screens or people have read for others' sake."""
     screens: Mapping[str, Literal["rules", "model"]] = field(default_factory=dict)
     """Kind of each screen, by its name."""
+    quality: PeopleQuality = field(default_factory=PeopleQuality)
 
     @property
     def not_shown(self) -> list[Item]:
@@ -347,6 +382,32 @@ class StudyData:
         by = {one.id: one.writer_id for one in self.completions if one.writer_id is not None}
         wrote = ((pair.id, [by[k] for k in pair.completion_ids if k in by]) for pair in self.pairs)
         return {pair: max(names) for pair, names in wrote if names}
+
+    def without_excluded(self) -> "StudyData":
+        """Return the data without what people judged or rated who are left out.
+
+        What they wrote stays: it is judged by others.
+        """
+        names = self.quality.excluded
+        out = {one.id for one in self.raters if one.kind == "human" and one.name in names}
+        if not out:
+            return self
+        targets = self.targets
+        judgments = [row for row in self.judgments if row.rater_id not in out]
+        there = {row.assignment_id for row in judgments}
+        return replace(
+            self,
+            raters=[one for one in self.raters if one.id not in out],
+            judgments=judgments,
+            assignments=[one for one in self.assignments if one.rater_id not in out],
+            ratings=[one for one in self.ratings if one.rater_id not in out],
+            targets=None if targets is None else [t for t in targets if t.rater_id not in out],
+            seconds={id_: value for id_, value in self.seconds.items() if id_ in there},
+        )
+
+    def with_everybody(self) -> "StudyData":
+        """Return the data in which nobody is left out."""
+        return replace(self, quality=replace(self.quality, exclusions=()))
 
     def of_members(self) -> "StudyData":
         """Return the data with the judgments whose item, systems and rater the study names."""

@@ -88,6 +88,8 @@ class Basis:
         ambiguity: Which pairs are ambiguous.
         level: Nominal coverage.
         earlier: The sections before this one, found.
+        everybody: The study's data with whoever is left out, as nothing else here.
+        assume_random: Whether pairs are taken as drawn at random where the study drew none.
     """
 
     data: StudyData
@@ -109,6 +111,8 @@ class Basis:
     level: float
     seed: int
     earlier: "Sections"
+    everybody: StudyData
+    assume_random: bool
 
     def found(self, section: "type[Section[Found]]") -> Found | None:
         """Return what a section before this one found; None where that was nothing."""

@@ -153,8 +153,12 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     votes the ranking is by, and what breaks it down or explains it; `assume_random`, that pairs
     which people judged were drawn at random where the study did not draw them; `sections` are what
     else is said, in the order of the page.
+
+    What people judged who are left out (`PeopleQuality.excluded`) enters nothing but what a section
+    says of everybody.
     """
-    stored = data.with_ratings_of_people()
+    everybody = data.with_ratings_of_people().of_members()
+    stored = data.with_ratings_of_people().without_excluded()
     data = stored.of_members()
     n_foreign = len(stored.judgments) - len(data.judgments)
     ranked = data.ranked
@@ -217,6 +221,8 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         level=level,
         seed=seed,
         earlier=found,
+        everybody=everybody,
+        assume_random=assume_random,
     )
     for section in sections:
         one = section.find(basis)

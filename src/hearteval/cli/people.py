@@ -21,9 +21,15 @@ OLD_LOG = (
 )
 
 
+by_option = click.option(
+    "--by", default="researcher", show_default=True, help="Who decides it, for the record."
+)
+why_option = click.option("--why", required=True, help="Why, in words, for the record.")
+
+
 @click.group("people")
 def command() -> None:
-    """See who takes part, pay them, or delete what a person wrote."""
+    """See who takes part and how they answer, pay them, or delete what one wrote."""
 
 
 for verb in (list_people, pay, paid):
@@ -112,6 +118,108 @@ def purge(study_file: Path, *, yes: bool, as_json: bool) -> None:
         say(f"{len(files)} files deleted")
         say("the database was written anew" if is_new_log else OLD_LOG)
         say(BACKUPS)
+
+
+@command.command("quality")
+@study_argument
+@click.option("--apply", "is_applied", is_flag=True, help="Leave out whom the study's rules find.")
+@by_option
+@json_option
+def quality(study_file: Path, *, is_applied: bool, by: str, as_json: bool) -> None:
+    """Set people's answers against rules: checks, times, habits, agreement.
+
+    It lists what was seen and leaves nobody out. With --apply it does, by the rules that the study
+    file named before anybody answered (people.quality.excludes); `heart people restore` takes that
+    back.
+    """
+    from dataclasses import asdict
+
+    from hearteval.config import load_study
+    from hearteval.report.text import plural
+    from hearteval.sections.quality.words import NO_REJECTION, SEEN_NOT_DONE, finding_words
+    from hearteval.study.people.quality import leave_out_by_rules, look_at_answers
+
+    with working_on(load_study(study_file), "people") as (session, study):
+        seen = look_at_answers(session, study)
+        made = leave_out_by_rules(session, study, seen, by=by) if is_applied else []
+        out = sorted({*seen.quality.excluded, *(one.person for one in made)})
+        if as_json:
+            body = {
+                "people": sorted({one.person for one in seen.findings}),
+                "findings": [asdict(one) for one in seen.findings],
+                "found": {name: [one.rule for one in own] for name, own in seen.found.items()},
+                "rules": asdict(seen.quality.rules),
+                "excludes": list(seen.quality.excludes),
+                "preregistered": seen.quality.preregistered,
+                "to_leave_out": [] if is_applied else sorted(seen.to_leave_out),
+                "left_out_now": [one.person for one in made],
+                "left_out": out,
+                "is_rejection": False,
+            }
+            emit_json("people", body)
+            return
+        n = len({one.person for one in seen.findings})
+        say(f"{plural(n, 'person', 'people')} answered; rules see something in {len(seen.found)}")
+        for name, own in sorted(seen.found.items()):
+            words = "; ".join(f"{one.rule}: {finding_words(one)}" for one in own)
+            say(f"  {name}  {words}")
+        if seen.found:
+            say(SEEN_NOT_DONE)
+        if made:
+            say(f"left out now: {', '.join(one.person for one in made)}")
+        elif is_applied:
+            say("nobody is left out who was not before")
+        elif seen.to_leave_out:
+            say(
+                f"by the study's rules {', '.join(sorted(seen.to_leave_out))} would be left out:"
+                f" heart people quality {quoted(study_file)} --apply"
+            )
+        say(f"left out of every number: {', '.join(out) or 'nobody'}")
+        if out or seen.to_leave_out:
+            say(NO_REJECTION)
+
+
+@command.command("exclude")
+@study_argument
+@click.argument("name", metavar="ID")
+@why_option
+@by_option
+@json_option
+def exclude(study_file: Path, name: str, *, why: str, by: str, as_json: bool) -> None:
+    """Leave a person out of every number; nothing is deleted.
+
+    ID is the name that the study gave them, such as P-7K3MQ2XV. It is no rejection: they are paid.
+    """
+    _decide(study_file, name, is_excluded=True, why=why, by=by, as_json=as_json)
+
+
+@command.command("restore")
+@study_argument
+@click.argument("name", metavar="ID")
+@why_option
+@by_option
+@json_option
+def restore(study_file: Path, name: str, *, why: str, by: str, as_json: bool) -> None:
+    """Let a person back into every number; both decisions stay on record."""
+    _decide(study_file, name, is_excluded=False, why=why, by=by, as_json=as_json)
+
+
+def _decide(
+    study_file: Path, name: str, *, is_excluded: bool, why: str, by: str, as_json: bool
+) -> None:
+    from hearteval.config import load_study
+    from hearteval.sections.quality.words import NO_REJECTION
+    from hearteval.study.people.quality import decide_by_hand
+
+    with working_on(load_study(study_file), "people") as (session, study):
+        is_new = decide_by_hand(session, study, name, is_excluded=is_excluded, why=why, by=by)
+        if as_json:
+            body = {"person": name, "is_excluded": is_excluded, "is_new": is_new}
+            emit_json("people", {**body, "is_rejection": False})
+            return
+        state = "left out of every number" if is_excluded else "counted in every number"
+        say(f"{name} is {state}{'' if is_new else ', as before'}")
+        say(NO_REJECTION if is_excluded else "both decisions stay on record")
 
 
 def _say_left(files: list[str], study_file: Path) -> None:

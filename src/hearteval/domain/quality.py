@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Rule = Literal[
     "checks",
@@ -50,14 +50,22 @@ class QualityRules:
     """Share of what most others' answers carry: surely less (`stats.careless.carried`)."""
     infit: float = 1.4
     """Mean square, that of most others being 1: surely more (Wright and Linacre 1994)."""
-    same_again: float = 0.6
-    """Share of pairs answered alike when they came again: surely fewer."""
-    circles: float = 0.1
-    """Share of circles among triads: surely more; by chance it is 1/4 (Kendall and Babington
-    Smith 1940)."""
+    same_again: float = 0.4
+    """Share of pairs answered alike when they came again: surely fewer. Coins with one tie in six
+    give that; honest people on close pairs are not far above."""
+    circles: float = 0.2
+    """Share of circles among triads: surely more. By chance it is 1/4 (Kendall and Babington Smith
+    1940), and of honest people on close pairs up to 1/6."""
 
 
 DEFAULT_RULES: Final = QualityRules()
+
+
+class Counted(NamedTuple):
+    """How many of how many."""
+
+    n_of: int
+    n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from hearteval.sections.factors import Factors
 from hearteval.sections.judges import Judges
 from hearteval.sections.labels import Labels
 from hearteval.sections.people import People
+from hearteval.sections.quality import Quality
 from hearteval.sections.ratings import Ratings
 from hearteval.sections.reasons import Reasons
 from hearteval.sections.strata import Strata
@@ -27,6 +28,7 @@ from hearteval.sections.wording import Wording
 SECTIONS: tuple[type[Section[Any]], ...] = (
     People,
     Agreement,
+    Quality,
     Anchored,
     Judges,
     Continued,

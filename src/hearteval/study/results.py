@@ -61,6 +61,8 @@ from hearteval.notices import Notice
 from hearteval.sections import SECTIONS
 from hearteval.study.covariates import read_covariates
 from hearteval.study.people.background import told_of
+from hearteval.study.people.quality import read_quality
+from hearteval.study.people.trial import count_pilot
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, count_pilot, is_rated, stored_plan
 from hearteval.version import __version__
@@ -166,6 +168,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         people_per_pair=_people_per_pair(study),
         people_edges=_people_edges(study),
         pairs_of_people=store.people.targets(study.id, "judge"),
+        quality=read_quality(session, study, judgments, pairs),
     )
 
 

@@ -7,15 +7,15 @@ import pytest
 from planted_panel import KINDS, panel
 
 from hearteval.analysis.quality.rules import (
+    NO_REFERENCE,
     TOO_FEW,
     TOO_FEW_OTHERS,
-    Counted,
     Finding,
     PanelAnswers,
     apply_rules,
     found_of,
 )
-from hearteval.domain.quality import DEFAULT_RULES
+from hearteval.domain.quality import DEFAULT_RULES, Counted
 
 HONEST = ["careful"] * 12
 
@@ -71,7 +71,7 @@ def test_of_few_answers_nothing_is_said() -> None:
     )
     of_first = [one for one in apply_rules(bare) if one.person == "0 fast"]
     assert {one.value for one in of_first} == {None}
-    assert {one.reason for one in of_first} == {TOO_FEW, TOO_FEW_OTHERS}
+    assert {one.reason for one in of_first} == {TOO_FEW, NO_REFERENCE}
     assert not any(one.is_found for one in of_first)
 
 
@@ -86,7 +86,8 @@ def test_one_failed_check_of_two_is_not_enough() -> None:
 def test_with_few_others_nobody_is_set_beside_them() -> None:
     answers = panel(np.random.default_rng(15), ["fast", "careful", "careful"], per_pair=3)
     said = {one.rule: one.reason for one in apply_rules(answers) if one.person == "0 fast"}
-    assert said["agreement"] == said["unusual-times"] == TOO_FEW_OTHERS
+    assert said["agreement"] == said["infit"] == NO_REFERENCE
+    assert said["unusual-times"] == TOO_FEW_OTHERS
     assert said["times"] == ""
 
 

@@ -32,7 +32,6 @@ TABLE_LENGTHS = {
     "agreement-by-axis": 5,
     "agreement-by-number-of-judges": 3,
     "one-person-against-others": 5,
-    "each-person": 8,
     "agreement-by-item": 40,
     "agreement-by-thirds": 3,
     "opposed-traits": 4,
@@ -159,59 +158,9 @@ def test_no_person_is_named() -> None:
     ]
     found = analyze_study(dataclasses.replace(data, raters=raters), sections=SECTIONS)
     tables = all_tables(found)
-    counted = TABLE_LENGTHS.keys() - {"each-person"}
+    counted = TABLE_LENGTHS.keys()
     texts = [section(found), *(tables[name].csv() for name in counted)]
     assert not any("pseudonym" in text for text in texts)
-
-
-def test_whose_answers_agree_by_chance_only_is_named_by_pseudonym_and_never_in_public() -> None:
-    said = (
-        "Of 8 people there is none whose answers are seen to agree with the others' no more than"
-        " chance would. Exploratory."
-    )
-    assert said in words(section(results()))
-    whole = results().found(People)
-    assert whole is not None
-    assert whole.one_by_one is not None
-    first, *others = whole.one_by_one.people
-    first = dataclasses.replace(
-        first,
-        person="P-7K3MQ2XV",
-        n_pairs=84,
-        same=0.361,
-        by_chance=0.372,
-        is_as_if_random=True,
-    )
-    each = dataclasses.replace(whole.one_by_one, people=(first, *others), n_too_few=2)
-    found = with_people(dataclasses.replace(whole, one_by_one=each))
-    shown = words(section(found))
-    assert (
-        "The answers of P-7K3MQ2XV agree with those of other people no more than chance would: in"
-        " 36.1 % of 84 pairs, by chance 37.2 %." in shown
-    )
-    assert "Nobody is left out of any figure. Nothing is said of 2 others" in shown
-    public = section(found, Shown(is_public=True))
-    assert "P-7K3MQ2XV" not in public
-    assert "The answers of 1 person agree with those of other people" in words(public)
-
-
-def test_what_was_seen_of_a_person_is_no_word_about_what_they_did() -> None:
-    whole = results().found(People)
-    assert whole is not None
-    assert whole.one_by_one is not None
-    people = tuple(
-        dataclasses.replace(one, is_as_if_random=True) for one in whole.one_by_one.people
-    )
-    each = dataclasses.replace(whole.one_by_one, people=people)
-    found = with_people(dataclasses.replace(whole, one_by_one=each))
-    shown = words(section(found))
-    assert "That happens to honest people too: in simulated studies to 77 of 600" in shown
-    table = all_tables(found)["each-person"]
-    headings = " ".join(column.heading for column in table.columns)
-    for text in (shown, headings.replace("_", " ")):
-        assert "random" not in text
-        assert "without reading" not in text
-    assert "agrees_no_more_than_chance" in headings
 
 
 def test_tables_and_json_hold_every_number() -> None:

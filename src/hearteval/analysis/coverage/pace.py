@@ -60,6 +60,8 @@ class PeoplePace:
 class _Read(NamedTuple):
     """One judgment: who, which completions, in how long."""
 
+    id: str
+    """Of its assignment, or of the rating."""
     person: str
     texts: Collection[str]
     seconds: float | None
@@ -67,13 +69,8 @@ class _Read(NamedTuple):
 
 def measure_pace(data: StudyData) -> PeoplePace | None:
     """Measure how long people took; None where nothing that a person judged is timed."""
-    words = {c.id: len(c.text.split()) for c in data.completions if not c.is_withdrawn}
     told: dict[str, list[tuple[_Read, int]]] = {}
-    met: dict[str, set[str]] = {}
-    for one in _in_time(data):
-        seen = met.setdefault(one.person, set())
-        n_new = sum(words.get(text, 0) for text in one.texts if text not in seen)
-        seen.update(one.texts)
+    for one, n_new in read_in_time(data):
         told.setdefault(one.person, []).append((one, n_new))
     everybody = _pace(None, [one for person in sorted(told) for one in told[person]])
     if not everybody.n_timed:
@@ -86,6 +83,16 @@ def measure_pace(data: StudyData) -> PeoplePace | None:
         n_mostly_too_fast=sum(share >= 1 / 2 for share in shares),
         n_told=len(shares),
     )
+
+
+def read_in_time(data: StudyData) -> Iterator[tuple[_Read, int]]:
+    """Yield what each person judged in the order in which they did, with the words new to them."""
+    words = {c.id: len(c.text.split()) for c in data.completions if not c.is_withdrawn}
+    met: dict[str, set[str]] = {}
+    for one in _in_time(data):
+        seen = met.setdefault(one.person, set())
+        yield one, sum(words.get(text, 0) for text in one.texts if text not in seen)
+        seen.update(one.texts)
 
 
 def warn_of_pace(found: PeoplePace | None) -> list[Notice]:
@@ -113,10 +120,10 @@ def _in_time(data: StudyData) -> Iterator[_Read]:
     for id_, seconds in data.seconds.items():
         if id_ in rows:
             row = rows[id_]
-            yield _Read(people[row.rater_id], pairs[row.pair_id], seconds)
+            yield _Read(id_, people[row.rater_id], pairs[row.pair_id], seconds)
     for rating in sorted(data.ratings, key=lambda one: (one.created_at, one.id)):
         if rating.rater_id in people:
-            yield _Read(people[rating.rater_id], (rating.completion_id,), rating.seconds)
+            yield _Read(rating.id, people[rating.rater_id], (rating.completion_id,), rating.seconds)
 
 
 def _pace(person: str | None, told: Sequence[tuple[_Read, int]]) -> PersonPace:

@@ -7,14 +7,15 @@ few are found; the others set a figure beside a bound that the study file fixed 
 answered. Of whom there is too little a rule says nothing.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from hearteval.domain.quality import DEFAULT_RULES, QualityRules, Rule
-from hearteval.stats.careless.carried import CarriedBounds, measure_carried
+from hearteval.domain.quality import DEFAULT_RULES, Counted, QualityRules, Rule
+from hearteval.stats.careless.carried import Carried, CarriedBounds, measure_carried
 from hearteval.stats.careless.habits import (
     chance_of_a_distance,
     chance_of_a_run,
@@ -35,13 +36,7 @@ FEWEST_OTHERS: Final = 4
 
 TOO_FEW: Final = "too few answers"
 TOO_FEW_OTHERS: Final = "too few others to be set beside"
-
-
-class Counted(NamedTuple):
-    """How many of how many."""
-
-    n_of: int
-    n: int
+NO_REFERENCE: Final = "too few others who agree with each other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,6 +67,8 @@ class PanelAnswers:
     """Answered alike again, of those answered again."""
     triads: Mapping[int, Counted] = field(default_factory=dict)
     """Circles, of triads without a tie."""
+    is_rated: bool = False
+    """Whether replies were rated one by one, so that there are no sides and no pairs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +201,7 @@ class _Applied:
     def straight_lines(self) -> list[Finding]:
         found = []
         for name, rows in self.people:
-            given = self.answers.answer[rows]
+            given = self._choices(rows)
             is_enough = len(given) >= self.rules.fewest_answers
             run = longest_run(given)
             found.append(
@@ -223,7 +220,7 @@ class _Applied:
     def positions(self) -> list[Finding]:
         found = []
         for name, rows in self.people:
-            given = self.answers.answer[rows]
+            given = self._choices(rows)
             n, n_first = int((given != 0).sum()), int((given > 0).sum())
             one = self._share(
                 name, "position", Counted(max(n_first, n - n_first), n), self.rules.position_share
@@ -250,20 +247,13 @@ class _Applied:
 
     def beside_others(self) -> tuple[list[Finding], list[Finding]]:
         """Return agreement and infit."""
-        a = self.answers
-        pairs, first, pair = np.unique(a.pair, return_index=True, return_inverse=True)
-        score = np.full((len(pairs), len(a.names)), np.nan)
-        score[pair, a.person] = a.score
-        bounds = CarriedBounds(least=self.rules.agreement)
-        measured = measure_carried(
-            score, a.item[first], a.systems[first], level=self.level, bounds=bounds
-        )
+        measured = [] if self.answers.is_rated else self._carried()
         known = {one.rater: one for one in measured}
         agreement, infit = [], []
         for k, (name, rows) in enumerate(self.people):
             one = known.get(k)
-            if one is None:
-                reason = TOO_FEW if measured else TOO_FEW_OTHERS
+            if one is None or math.isnan(one.share.value):
+                reason = TOO_FEW if measured and one is None else NO_REFERENCE
                 nothing = Finding(
                     person=name, rule="agreement", n=len(rows), value=None, reason=reason
                 )
@@ -287,6 +277,19 @@ class _Applied:
             of_infit = replace(share, rule="infit", value=value, low=low, high=high, p=None, q=None)
             infit.append(replace(of_infit, is_found=is_more))
         return agreement, infit
+
+    def _carried(self) -> list[Carried]:
+        a = self.answers
+        pairs, first, pair = np.unique(a.pair, return_index=True, return_inverse=True)
+        score = np.full((len(pairs), len(a.names)), np.nan)
+        score[pair, a.person] = a.score
+        bounds = CarriedBounds(least=self.rules.agreement)
+        return measure_carried(
+            score, a.item[first], a.systems[first], level=self.level, bounds=bounds
+        )
+
+    def _choices(self, rows: IntArray) -> IntArray:
+        return self.answers.answer[[] if self.answers.is_rated else rows]
 
     def _share(self, name: str, rule: Rule, counted: Counted, bound: float) -> Finding:
         """Return a share, found where it reaches a bound; nothing of too few."""

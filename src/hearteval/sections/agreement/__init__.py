@@ -46,7 +46,6 @@ TABLES: Mapping[str, tuple[str, str]] = {
     ),
     "axis-weights": ("what axes weigh in the choice", "each_weight"),
     "axis-weight-differences": ("people's weights less judges'", "weights.differences"),
-    "each-person": ("each person and the other people", "each_person"),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
 }
 """Name of the file -> what it holds, and where its records are."""
@@ -81,7 +80,6 @@ class Agreement(Section[JudgesAgreement | None]):
     TRAIT_NAMES: ClassVar = words.TRAIT_NAMES
     THIRD_NAMES: ClassVar = words.THIRD_NAMES
     agreement_rows = staticmethod(of_people.agreement_rows)
-    one_by_one_words = staticmethod(of_people.one_by_one_words)
     difference_words = staticmethod(words.difference_words)
     tie_words = staticmethod(words.tie_words)
     rule_words = staticmethod(words.rule_words)
@@ -176,16 +174,6 @@ class Agreement(Section[JudgesAgreement | None]):
             for row in kind.weights
         ]
 
-    @property
-    def each_person(self) -> Sequence[object]:
-        """What was seen of each person, under a name that does not say what they did."""
-        each = self.people.one_by_one if self.people else None
-        renamed = {"is_as_if_random": "agrees_no_more_than_chance"}
-        return [
-            {renamed.get(name, name): value for name, value in flat_fields(one).items()}
-            for one in (each.people if each else ())
-        ]
-
     def lines(self) -> Sequence[str]:
         """Return what a terminal says of agreement beyond the table of it."""
         if not self.is_shown:
@@ -198,7 +186,6 @@ class Agreement(Section[JudgesAgreement | None]):
                 words.opposed_words(self.both),
             ]
         lines.append(self.weight_words())
-        lines.append(of_people.one_by_one_words(self.people) if self.people else "")
         return list(filter(None, lines))
 
     def shown_tables(self) -> Sequence[Table]:

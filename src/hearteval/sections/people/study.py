@@ -21,7 +21,6 @@ from hearteval.sections.people.models.shares import (
     compare_by_stratum,
     compare_with_models,
 )
-from hearteval.sections.people.one_by_one import PeopleOneByOne, compare_each_person
 from hearteval.sections.people.rankings import (
     KindRanking,
     RankDifference,
@@ -56,8 +55,6 @@ class PeopleResults:
     """How far people and judges agree; None where no pair was answered by both."""
     best_human: tuple[BestHuman, ...] = ()
     """By people's votes and by those of judges; empty where models met no person."""
-    one_by_one: PeopleOneByOne | None = None
-    """Each person beside the others; exploratory. None where no pair has votes of two people."""
 
 
 def analyze_people(
@@ -93,6 +90,5 @@ def analyze_people(
         groups=group_people(judgments, data, level=level),
         level=level,
         with_judges=compare_with_judges(votes, rule, level=level, seed=seed, display=data.display),
-        one_by_one=compare_each_person(votes, level=level),
     )
     return results if results.agreement or results.against_models else None

@@ -3,7 +3,7 @@
 Words come first and say what the numbers mean; a share is of judgments or of pairs, as it says.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from hearteval.analysis.agreement.ratings import AgreementMeasure
@@ -14,7 +14,6 @@ from hearteval.report.leaderboard import interval_words
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
-    bare_percent,
     count,
     hundredths,
     interval,
@@ -39,11 +38,6 @@ from hearteval.sections.people.study import PeopleResults
 HEADINGS = {"people": "People", "judges": "Judges", "both": "Both"}
 PART_NAMES = {None: "all items", CLEAR: "clear pairs", AMBIGUOUS: "ambiguous pairs"}
 MAX_NAMED = 3
-HONEST_TOO = (
-    "That happens to honest people too: in simulated studies to 77 of 600 who were unsteady, with"
-    " 100 answers each; and it finds few of those who toss coins where many do (119 of 1,200)."
-)
-"""benchmarks/RESULTS.md, "Whose answers agree with others' no more than chance would"."""
 
 
 def ranking_words(found: PeopleResults) -> str:
@@ -109,49 +103,6 @@ def majorities_words(both: MajoritiesAgreement, by_clarity: str = "") -> str:
         f" {percent(both.same_of_all.value)} of all {plural(both.n_pairs_both, 'pair')} that both"
         " judged."
     )
-
-
-def one_by_one_words(found: PeopleResults, *, is_public: bool = False) -> str:
-    """Say whose answers agree with others' no more than chance would, and that honest ones may.
-
-    By pseudonym where not all may read it. It says what was seen, not what anybody did.
-    """
-    each = found.one_by_one
-    if each is None or not each.people:
-        return ""
-    named = [one for one in each.people if one.is_as_if_random]
-    left = (
-        f" Nothing is said of {plural(each.n_too_few, 'other')}, with fewer than {each.min_pairs}"
-        f" pairs or {each.min_items} items that other people judged too."
-        if each.n_too_few
-        else ""
-    )
-    if not named:
-        of = plural(len(each.people), "person", "people")
-        return (
-            f"Of {of} there is none whose answers are seen to agree with the others' no more than"
-            f" chance would.{left} Exploratory."
-        )
-    names = [] if is_public else [one.person for one in named[:MAX_NAMED]]
-    if len(named) > len(names):
-        left_over = len(named) - len(names)
-        names.append(f"{left_over} more" if names else plural(left_over, "person", "people"))
-    said, by_chance = (
-        _range([getattr(one, name) for one in named]) for name in ("same", "by_chance")
-    )
-    pairs = [count(one.n_pairs) for one in sorted(named, key=lambda one: one.n_pairs)]
-    of_pairs = pairs[0] if pairs[0] == pairs[-1] else f"{pairs[0]} to {pairs[-1]}"
-    return (
-        f"The answers of {listed(names)} agree with those of other people no more than chance"
-        f" would: in {said} of {of_pairs} pairs, by chance {by_chance}. {HONEST_TOO} Nobody is left"
-        f" out of any figure.{left} Exploratory."
-    )
-
-
-def _range(shares: Sequence[float]) -> str:
-    """Write the least and the most, or the one that there is."""
-    low, high = bare_percent(min(shares)), percent(max(shares))
-    return high if percent(min(shares)) == high else f"{low} to {high}"
 
 
 class GroupTable(NamedTuple):

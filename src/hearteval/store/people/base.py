@@ -235,6 +235,14 @@ class PeopleStore:
         self._require_written(study_id, "how long people took to judge", is_written=is_written)
         return found
 
+    def reasons(self, study_id: str) -> dict[str, str]:
+        """Return the words that people gave as a reason, by the id of their assignment."""
+        return self._read(lambda it: tasks.reasons_of_people(it, study_id))
+
+    def first_answer(self, study_id: str) -> datetime | None:
+        """Return when a person first judged; None where nobody has."""
+        return self._read(lambda it: tasks.first_answer(it, study_id))
+
     def _require_written(self, study_id: str, what: str, *, is_written: bool) -> None:
         """Raise where the sum of rows is not the one that was written with them."""
         if not is_written:

@@ -641,3 +641,18 @@ def seconds_of_people(
     query = timed_query().where(schema.assignments.c.study_id == study_id)
     rows = list(map(tuple, connection.execute(query.order_by(j.created_at, j.id))))
     return {row[0]: row[1] for row in rows}, is_sum(connection, AS_TIMED, study_id, total_of(rows))
+
+
+def reasons_of_people(connection: Connection, study_id: str) -> dict[str, str]:
+    """Return the words that people gave as a reason, by the id of their assignment."""
+    a, j = schema.assignments.c, schema.judgments.c
+    query = timed_query().with_only_columns(a.id, j.rationale).where(a.study_id == study_id)
+    return {row[0]: row[1] for row in connection.execute(query) if row[1]}
+
+
+def first_answer(connection: Connection, study_id: str) -> datetime | None:
+    """Return when a person of a study first judged; None where nobody has."""
+    j = schema.judgments.c
+    query = timed_query().with_only_columns(j.created_at)
+    query = query.where(schema.assignments.c.study_id == study_id)
+    return connection.execute(query.order_by(j.created_at).limit(1)).scalar()

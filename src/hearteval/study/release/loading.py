@@ -1,10 +1,12 @@
 """A release -> a store in memory, from which everything about the study can be computed again."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from hearteval.domain.quality import Exclusion
 from hearteval.errors import StoreError
 from hearteval.exchange.release import (
     MANIFEST,
@@ -94,6 +96,8 @@ def load_people(folder: Path, store: Store, study_id: str) -> list[Fault]:
         if row["background"]:
             values = {"background": row["background"]}
             store.people.change_person(known[row["name"]], "imported", values, now=now)
+        if "excluded" in row:
+            store.people.exclude(study_id, _exclusion(row))
     asked = json.loads(read_file(folder, ASKED_FILE) or b"{}")
     store.people.plan(
         [
@@ -103,3 +107,16 @@ def load_people(folder: Path, store: Store, study_id: str) -> list[Fault]:
         ]
     )
     return [fault for _, faults in rows for fault in faults]
+
+
+def _exclusion(row: Mapping[str, Any]) -> Exclusion:
+    """Return who is left out of a release; by whom it does not say."""
+    of = row["excluded"]
+    return Exclusion(
+        person=row["name"],
+        is_excluded=True,
+        rules=tuple(of["rules"]),
+        why=of["why"],
+        by="",
+        at=datetime.fromisoformat(of["at"]),
+    )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Item, Study
+from hearteval.domain.quality import Exclusion, excluded_now
 from hearteval.errors import SettingsError, StoreError
 from hearteval.exchange.release import (
     KINDS,
@@ -89,7 +90,7 @@ def release_study(
     passing = Passing(session, study, is_coarse=is_coarse)
     records: dict[type[Any], list[Any]] = {**dict(passing.records())}
     files = public_study_file(session.settings)
-    files[PEOPLE_FILE] = "".join(_people_lines(passing.said)).encode()
+    files[PEOPLE_FILE] = "".join(_people_lines(passing)).encode()
     if any(table.source == "file" for table in session.settings.items):
         files[ITEMS] = format_items(records[Item]).encode()
     require_fit(find_private(records, files, submissions=came), accepted=accepted)
@@ -130,11 +131,23 @@ def _require_free(folder: Path, study: Study) -> None:
         raise SettingsError(f"{folder}: is not replaced: {what}; name a new folder")
 
 
-def _people_lines(said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Write what is passed on of everybody, in the order of pseudonyms."""
-    for name, of in sorted(said.items()):
+def _people_lines(passing: Passing) -> Iterator[str]:
+    """Write what is passed on of everybody, in the order of pseudonyms.
+
+    Who is left out is so in a release too, or its numbers would be others; what was written of that
+    by hand, and by whom, stays here.
+    """
+    out = excluded_now(passing.session.store.people.exclusions(passing.study.id))
+    for name, of in sorted(passing.said.items()):
         background = {key: value for key, value in of.items() if key != GROUP}
-        yield of_person(name, group=of.get(GROUP), background=background)
+        one = out.get(name)
+        left_out = {} if one is None else {"excluded": _excluded(one)}
+        yield of_person(name, group=of.get(GROUP), background=background, **left_out)
+
+
+def _excluded(one: Exclusion) -> dict[str, Any]:
+    why = one.why if one.rules else ""
+    return {"rules": list(one.rules), "why": why, "at": one.at.isoformat()}
 
 
 def _record_files(

@@ -210,10 +210,13 @@ def read_answers(store: Store, study: Study) -> dict[str, PersonAnswers]:
     people = {rater.id for rater in store.iter(Rater, study) if rater.kind == "human"}
     rows = [r for r in judgment_rows(store.judgment_table(study)) if r.rater_id in people]
     pairs = store.find(Pair, sorted({row.pair_id for row in rows}))
-    return answers_of_people(rows, pairs, _stored(store, study), store.people.seconds(study.id))
+    return answers_of_people(
+        rows, pairs, stored_checks(store, study), store.people.seconds(study.id)
+    )
 
 
-def _stored(store: Store, study: Study) -> CheckRecords:
+def stored_checks(store: Store, study: Study) -> CheckRecords:
+    """Return the checks and repeats that were given to people; none where nobody asked for any."""
     checks = store.latest_study(checks_study_id(study))
     if checks is None:
         return CheckRecords(kinds={}, scores={})
