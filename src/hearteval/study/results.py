@@ -62,7 +62,6 @@ from hearteval.sections import SECTIONS
 from hearteval.study.covariates import read_covariates
 from hearteval.study.people.background import told_of
 from hearteval.study.people.quality import read_quality
-from hearteval.study.people.trial import count_pilot
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, count_pilot, is_rated, stored_plan
 from hearteval.version import __version__
