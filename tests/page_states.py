@@ -3,7 +3,7 @@
 A new page, or a new state of one, is one more entry of `STATES`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,10 +30,21 @@ items = [{ text = "I notice how others feel." }, { text = "I get bored.", revers
 MANY = "writers_per_item = 40\nraters_per_pair = 40\n"
 ABOUT = 'about_you = ["age", "language", "country", "culture", "support"]\nscale = "scale.toml"\n'
 LABELS = '[labels]\npeople = 3\npeople_by = ["micro-skills"]\n'
+ENROLMENT = """
+[[people.screening]]
+question = "english"
+text = "How well do you read English?"
+answers = ["Very well", "A little"]
+pass = ["Very well"]
+[[people.quotas]]
+most = 1
+answers = { gender = ["woman"] }
+"""
 SETTINGS: Mapping[str, str] = {
     "five-point": MANY + ABOUT + 'results = "https://example.org/results"\n',
     "forced-strength": MANY + 'protocol = "forced-strength"\naxis_marks = true\n' + LABELS,
     "rating": MANY + 'protocol = "rating"\n',
+    "enrolment": PEOPLE + ENROLMENT,
     "limits": PEOPLE + "most_per_session = 2\nmost_per_day = 3\nrest_after = 1\n",
 }
 """Of the studies that all the pages together need."""
@@ -191,9 +202,11 @@ def halted(world: World, state: Halted) -> Iterator[None]:
         people.halt(study_id, "", now=world.clock())
 
 
-def _arrive(tour: Tour, path: str = "", **settings: Any) -> Page:
+def _arrive(
+    tour: Tour, path: str = "", *, kinds: Sequence[str] = ("write", "judge"), **settings: Any
+) -> Page:
     page = tour.nobody()
-    page.goto(f"/join/{tour.world.invite('write', 'judge', **settings)}{path}")
+    page.goto(f"/join/{tour.world.invite(*kinds, **settings)}{path}")
     return page
 
 
@@ -203,6 +216,28 @@ def _consent_refused(tour: Tour) -> Page:
     send(page)
     page.locator("#faults").wait_for()
     return page
+
+
+def _first_questions(tour: Tour, *, english: str = "", gender: str = "") -> Page:
+    """What is asked first; with answers, what they lead to."""
+    page = _arrive(tour, "/consent", kinds=("judge",))
+    for name in ("adult", "agree"):
+        page.locator(f"[name={name}]").check()
+    send(page)
+    page.locator("#entry_english").wait_for()
+    for name, answer in (("english", english), ("gender", gender)):
+        if answer:
+            page.locator(f"#entry_{name}").select_option(answer)
+    if english:
+        send(page)
+        page.locator("h1").wait_for()
+    return page
+
+
+def _group_full(tour: Tour) -> Page:
+    form = {"adult": "yes", "agree": "yes", "entry_english": "Very well", "entry_gender": "woman"}
+    tour.world.client().post(f"/join/{tour.world.invite('judge')}", data=form)
+    return _first_questions(tour, english="Very well", gender="woman")
 
 
 def _back_again(tour: Tour) -> Page:
@@ -427,6 +462,7 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "withdraw-refused": lambda tour: _withdraw(tour, confirms=False),
         "withdrawn": lambda tour: _withdraw(tour, confirms=True),
         "debrief": lambda tour: tour.at("/debrief", "judge"),
+        "agreed": lambda tour: tour.at("/agreed", "judge"),
         "help": lambda tour: tour.at("/help", "judge"),
         "help-elsewhere": lambda tour: tour.at("/help?locale=default", "judge"),
         "bad-link": lambda tour: tour.at("/join/none"),
@@ -455,6 +491,12 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "practice-rate": lambda tour: tour.at("/practice/rate", "rate", is_vetted=False),
         "rate": lambda tour: tour.task("rate"),
         "rate-refused": lambda tour: tour.refused("rate"),
+    },
+    "enrolment": {
+        "first-questions": _first_questions,
+        "first-questions-refused": lambda tour: _first_questions(tour, english="Very well"),
+        "screened-out": lambda tour: _first_questions(tour, english="A little", gender="man"),
+        "group-full": _group_full,
     },
     "limits": {
         "rest": lambda tour: _after(tour, 1),

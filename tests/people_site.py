@@ -18,6 +18,7 @@ from hearteval.study import Quiet
 from hearteval.study.asking.steps import complete_without_models
 from hearteval.study.grow import gather, register
 from hearteval.study.people import Desk
+from hearteval.study.people.background import field_name
 from hearteval.study.people.joining import Link, make_invite
 from hearteval.study.people.planning import open_tasks
 from hearteval.study.session import Session
@@ -106,8 +107,10 @@ class Visitor:
     ticket: str = ""
 
     def join(self, **form: str) -> "Visitor":
-        ticks = {"adult": "yes", "agree": "yes", "no_ai": "yes", "locale": "en-GB", **form}
-        found = self.client.post(f"/join/{self.token}", data=ticks)
+        ticks = {"adult": "yes", "agree": "yes", "no_ai": "yes", "locale": "en-GB"}
+        for one in self.world.desk.settings.enrolment.questions:
+            ticks[field_name(one.name)] = [it for it in one.answers if it in one.passes][-1]
+        found = self.client.post(f"/join/{self.token}", data={**ticks, **form})
         assert found.status_code == 303, found.text
         return self
 

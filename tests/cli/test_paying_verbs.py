@@ -69,7 +69,7 @@ def test_the_table_says_what_each_person_did_and_how_long_it_took(
     assert said == [
         ("6.0", "write=2", "done", "done", "approve"),
         ("3.0", "write=1", "stopped", "partial", ""),
-        ("0.0", "", "working", "stopped", ""),
+        ("0.0", "", "consented", "stopped", ""),
     ]
     listed = heart("people", "list", file_of(world), "--json").json["people"]
     assert [(one["minutes"], one["tasks"]) for one in listed[:2]] == [
@@ -233,7 +233,7 @@ def test_ids_go_with_who_withdraws_and_with_time_and_the_mark_stays(
     rows = table(heart, world)
     assert [(r["state"], r["participant"], bool(r["paid_at"])) for r in rows] == [
         ("withdrawn", "", True),
-        ("done", PIDS[1], True),
+        ("paid", PIDS[1], True),
     ]
     world.store.people.forget_details(world.desk.study.id, before=world.clock(), now=world.clock())
     assert [r["participant"] for r in table(heart, world)] == ["", ""]

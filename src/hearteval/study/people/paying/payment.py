@@ -14,15 +14,16 @@ from typing import Literal
 
 from hearteval.config.people.endings import Ending
 from hearteval.domain import Rater
+from hearteval.domain.quality import excluded_now
 from hearteval.errors import SettingsError
 from hearteval.store.people.persons import Person, Submission, WorkDone
 from hearteval.study.people import Desk
 from hearteval.study.people.checks import read_answers
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.paying.ending import Part, ending_of, part_of
+from hearteval.study.people.states import Standing, State, state_of
 
 Decision = Literal["", "approve", "reject"]
-State = Literal["working", "done", "stopped", "withdrawn"]
 MOST_BONUS = Decimal(1000)
 """Of one row: a bonus in cents by mistake is refused and not paid."""
 COLUMNS = (
@@ -96,14 +97,22 @@ def _row(
     is_last: bool,
     n_failed: int | None,
 ) -> PayRow:
-    longest = desk.settings.lease_minutes * 60.0
+    people, longest = desk.session.store.people, desk.settings.lease_minutes * 60.0
     seconds = sum(min(longest, (one.answered_at - one.shown_at).total_seconds()) for one in done)
     now = Part(n_done=len(done), has_sent=bool(done), is_limited=False, has_left=True)
     part = part_of(desk, person) if is_last and person.withdrawn_at is None else now
     ending = ending_of(part, load=desk.settings.load)
-    state: State = "done" if ending == "done" else "stopped" if person.stopped_at else "working"
-    if person.withdrawn_at is not None:
-        state = "withdrawn"
+    state = state_of(
+        Standing(
+            person=person,
+            asks_first=bool(desk.settings.enrolment.questions),
+            has_sent=part.has_sent,
+            is_done=ending == "done",
+            is_paid=came.paid_at is not None,
+            is_excluded=person.name in excluded_now(people.exclusions(desk.study.id)),
+        )
+    )
+    is_earned = ending == "done" and person.withdrawn_at is None
     return PayRow(
         person=person,
         came=came,
@@ -112,7 +121,7 @@ def _row(
         state=state,
         ending=ending,
         checks_failed=n_failed,
-        decision="approve" if state == "done" and came.paid_at is None else "",
+        decision="approve" if is_earned and came.paid_at is None else "",
     )
 
 
