@@ -27,7 +27,7 @@ from hearteval.study.people.planning import open_tasks
 from hearteval.study.release.passing import members_of
 from hearteval.study.results import analyze
 
-MORE = STUDY.replace("regular = 2", "regular = 8").replace("adversarial = 1", "adversarial = 0")
+MORE = STUDY.replace("regular = 2", "regular = 11").replace("adversarial = 1", "adversarial = 0")
 MORE = MORE.replace(
     "[judging]", '[[system]]\npreset = "reflective"\n[[system]]\npreset = "advice"\n[judging]'
 )
