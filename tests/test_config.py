@@ -179,6 +179,22 @@ FAULTS = [
     (GOOD + "\n[people]\nraters_per_pair = 0\nwriters_per_item = 0\n", "asks anybody anything"),
     (GOOD + '\n[people]\nprotocol = "rating"\n', "both rate or both compare"),
     (GOOD + "\n[people]\naxis_marks = true\n", "only the protocol forced-strength has axis marks"),
+    (
+        GOOD + '\n[people]\nscreening = [{ question = "age", pass = ["17"] }]\n',
+        "people.screening: age: '17' is none of its answers: 18-24",
+    ),
+    (
+        GOOD + '\n[people]\nscreening = [{ question = "shoe", pass = ["9"] }]\n',
+        "people.screening: shoe: there is no such question; known: age",
+    ),
+    (
+        GOOD + '\n[people]\nquotas = [{ most = 3, answers = { age = "all" } }]\n',
+        'of age: expected "each", or a list of its answers',
+    ),
+    (
+        GOOD + '\n[people]\nquotas = [{ most = 3, answers = { age = ["17"] } }]\n',
+        "people.quotas: age: '17' is none of its answers",
+    ),
     (GOOD + '\n[people]\nabout_you = ["shoe size"]\n', "there is no question 'shoe size'"),
     (GOOD + '\n[people]\nname = "original"\n', "a system is named 'original' too"),
     (

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from hearteval.config.model_settings import Section
 from hearteval.errors import SettingsError
@@ -37,6 +38,17 @@ class Quota(Section):
 
     most: Annotated[int, Field(ge=1, le=100_000)]
     answers: Annotated[dict[str, Each | Answers], Field(min_length=1)]
+
+    @field_validator("answers", mode="before")
+    @classmethod
+    def _each_or_a_list(cls, given: object) -> object:
+        """Say it once: of a union each member would."""
+        if isinstance(given, dict):
+            for name, one in given.items():
+                if one != EACH and not isinstance(one, list):
+                    words = 'of {name}: expected "each", or a list of its answers'
+                    raise PydanticCustomError("answers", words, {"name": name})
+        return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
