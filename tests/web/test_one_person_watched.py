@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from people_site import Visitor, World, people_world, plain
+from people_site import STUDY, Visitor, World, people_world, plain
 
 from hearteval.study.people.watch.work import compare_times
 from hearteval.web.chart import HEIGHT, draw_times
@@ -44,6 +44,22 @@ def test_it_tells_times_and_no_word_that_anybody_wrote(world: World) -> None:
 
 def test_who_has_answered_nothing_has_no_times(world: World) -> None:
     assert "They have not answered anything yet." in plain(page_of(world, come_with(world)))
+
+
+def test_what_rules_find_is_told_and_waits_until_somebody_decides(tmp_path: Path) -> None:
+    people = "writers_per_item = 0\nraters_per_pair = 9\n"
+    study = STUDY.replace("regular = 2", "regular = 30")
+    with people_world(tmp_path, people=people, study=study) as world:
+        rater = world.come("judge")
+        for _ in range(14):
+            rater.judge(reason="The same words each time.")
+        watcher = world.come("research")
+        told = "Rules find something in the answers of 1 person"
+        assert told in plain(watcher.client.get("/researcher?sort=found").text)
+        where = f"/researcher/people/{rater.name}"
+        assert "repeated-reasons" in plain(watcher.client.get(where).text)
+        watcher.client.post(f"{where}/left-out", data={"leave": "out", "why": "No reasons."})
+        assert told not in plain(watcher.client.get("/researcher").text)
 
 
 @pytest.mark.parametrize(

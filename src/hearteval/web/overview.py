@@ -45,6 +45,8 @@ class Row:
     n_pasted: int
     n_left: int
     seen_at: datetime
+    n_found: int
+    """Rules that find something in their answers."""
 
     def sum(self) -> int:
         """Return how many tasks they have done."""
@@ -67,6 +69,7 @@ ORDERS: Mapping[str, tuple[str, Callable[[Row], Any]]] = {
             2.0 if row.worked is None or row.worked.agreement is None else row.worked.agreement
         ),
     ),
+    "found": ("most found by rules first", lambda row: -row.n_found),
     "signs": ("most pasted or left first", lambda row: -row.n_pasted - row.n_left),
     "seen": ("last seen first", lambda row: -row.seen_at.timestamp()),
     "state": ("by state", lambda row: row.state),
@@ -92,6 +95,7 @@ def rows_of(progress: Progress, watched: Watched, states: Mapping[str, State]) -
             n_pasted=signs[person.id]["pastes"],
             n_left=signs[person.id]["away"],
             seen_at=_seen(person, watched.people.get(person.id)),
+            n_found=len(watched.found.get(person.name, ())),
         )
         for person in progress.people
         if RESEARCH not in person.kinds
@@ -162,6 +166,10 @@ def points_of(progress: Progress, watched: Watched, *, n_texts: int, now: dateti
     )
     if n:
         found.append(Point(f"{_n(n, 'new writer waits', 'new writers wait')} for you", "#practice"))
+    if watched.n_undecided:
+        whose = _n(watched.n_undecided, "person", "people")
+        where = "/researcher?sort=found#people-here"
+        found.append(Point(f"Rules find something in the answers of {whose}", where))
     is_left = any(one.n_done < one.n_places for one in progress.counts if is_planned(one.kind))
     if not is_left or progress.halted:
         return found

@@ -8,8 +8,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from hearteval.domain.quality import Exclusion
+from hearteval.sections.quality.words import SEEN_NOT_DONE, finding_words
 from hearteval.store.people.persons import Person
-from hearteval.study.people.kinds import KINDS, RESEARCH
+from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.languages import Somebody
 from hearteval.study.people.states import states_of
 from hearteval.study.people.watch.work import FEWEST, Times
@@ -56,6 +57,7 @@ def leave_out(form: Sent, name: str, who: Researcher, site: Served) -> Response:
         at=site.desk.session.now(),
     )
     site.desk.session.store.people.exclude(site.desk.study.id, record)
+    site.written()
     return go(f"/researcher/people/{person.name}")
 
 
@@ -78,11 +80,8 @@ def _page(site: Site, person: Person, *, status: int = 200, fault: str = "") -> 
     worked = watched.people.get(person.id)
     states = states_of(site.desk, people.progress(study_id), done=watched.done)
     values: dict[str, Any] = {
-        "paces": []
-        if worked is None
-        else list(map(_pace, *zip(*worked.times.items(), strict=True))),
+        "paces": [] if worked is None else [_pace(*one) for one in worked.times.items()],
         "worked": worked,
-        "order": list(KINDS),
     }
     return page(
         "researcher_person",
@@ -95,6 +94,8 @@ def _page(site: Site, person: Person, *, status: int = 200, fault: str = "") -> 
         came=came,
         site_ids=next((one for one in reversed(came) if one.participant), None),
         records=records,
+        findings=[(one.rule, finding_words(one)) for one in watched.found.get(person.name, ())],
+        seen_not_done=SEEN_NOT_DONE,
         is_excluded=is_excluded,
         now=site.desk.session.now(),
         fewest=FEWEST,

@@ -1,8 +1,7 @@
 """How a study goes: when it will be done, how long people take, and how far they agree.
 
 `watch_work` reads all that was answered, so the thread that opens tasks does it, once a minute;
-the rest is arithmetic for the page. Nobody is judged here: rules over answers are those of
-`hearteval.analysis.quality`.
+the rest is arithmetic for the page. What rules find is `hearteval.study.people.quality`'s.
 """
 
 import math
@@ -17,6 +16,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from hearteval.analysis.data import TIE, JudgmentRow, judgment_rows
+from hearteval.analysis.quality.rules import Finding
 from hearteval.domain import Rater
 from hearteval.stats.agreement.kappas import agreement_with_others
 from hearteval.stats.agreement.table import RatingTable
@@ -25,6 +25,7 @@ from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people import Desk
 from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.paying.ending import ending_of, part_of
+from hearteval.study.people.quality import look_at_answers
 
 DAY = timedelta(days=1)
 MOST_DAYS, FEWEST_DAYS = 7, 3
@@ -86,6 +87,10 @@ class Watched:
     """By kind of task, how many in each of the last whole days, at most seven, the last first."""
     people: Mapping[str, Worked] = field(default_factory=dict)
     """By person's id."""
+    found: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
+    """What rules find in people's answers, by pseudonym; of most that is nothing."""
+    n_undecided: int = 0
+    """Of those, whom nobody has left out or let back in."""
     done: frozenset[str] = frozenset()
     """Ids of those who have done all that was asked of them, or have nothing left to do."""
 
@@ -122,7 +127,11 @@ def watch_work(desk: Desk) -> Watched:
         if names.get(row.rater_id) in ids
     )
     agreed = {ids[names[rater_id]]: found for rater_id, found in shares.items()}
+    seen = look_at_answers(desk.session, desk.study)
+    decided = {one.person for one in seen.quality.exclusions}
     return Watched(
+        found=seen.found,
+        n_undecided=len(seen.found.keys() - decided),
         times=[one.answered_at for one in planned],
         lately=count_lately(planned, now=now),
         people={
