@@ -78,7 +78,7 @@ def routes(app: Any, *, safe: bool) -> list[tuple[str, str]]:
 
 
 def filled(path: str, **values: str) -> str:
-    named = {"token": "x" * 43, "name": "judge", "invite_id": UNKNOWN, **values}
+    named = {"token": "x" * 43, "name": "judge", "invite_id": UNKNOWN, "text_id": UNKNOWN, **values}
     return re.sub(r"\{(\w+)\}", lambda found: named[found[1]], path)
 
 
