@@ -18,6 +18,7 @@ from hearteval.domain import Completion, Item, Rater, Turn
 from hearteval.errors import SettingsError, StoreError
 from hearteval.exchange.release import Fault, read_manifest
 from hearteval.study import Quiet
+from hearteval.study.people.quality import decide_by_hand
 from hearteval.study.release.computed import differences
 from hearteval.study.release.making import release_study
 from hearteval.study.release.refusals import Finding, coarsen, find_private, require_fit
@@ -517,6 +518,22 @@ def test_whoever_did_nothing_hides_nobody(world: World, tmp_path: Path) -> None:
     assert {one["name"] for one in people} == {name, clinicians[0].name}
     assert {one["group"] for one in people} == {None}
     assert "clinician" not in (tmp_path / "out" / "people.jsonl").read_text(encoding="utf-8")
+
+
+def test_who_is_left_out_is_so_in_a_release_without_words_of_it(
+    world: World, tmp_path: Path
+) -> None:
+    judge = world.come("judge")
+    assert judge.judge().status_code == 303
+    session, study = world.desk.session, world.desk.study
+    why = "told us in a letter that she guessed"
+    decide_by_hand(session, study, judge.name, is_excluded=True, why=why, by="Ann")
+    release(world, tmp_path / "out")
+    text = (tmp_path / "out" / "people.jsonl").read_text(encoding="utf-8")
+    (own,) = [one for one in map(json.loads, text.splitlines()) if one["name"] == judge.name]
+    assert (own["excluded"]["rules"], own["excluded"]["why"]) == ([], "")
+    assert "in a letter" not in all_text(tmp_path / "out")
+    assert not verify_release(tmp_path / "out", Quiet()).faults
 
 
 def test_what_is_called_an_id_is_looked_at_where_others_filled_it() -> None:
