@@ -37,7 +37,7 @@ PINNED = {
     "rationales": ("1", "e5d30b56ee16f3da"),
     "replies": ("2", "f3ea1a62ed36da6b"),
     "rubric": ("2", "1aec0fc545057fc1"),
-    "safety": ("1", "8e820d1b682ba193"),
+    "safety": ("2", "72de5a29b8e14c9e"),
     "safety_labels": ("1", "4bb2c6590af36f74"),
     "screening": ("1", "eea97a0c43c15be9"),
     "screening_paper": ("paper-1", "89c1b36affc628c5"),

@@ -137,7 +137,8 @@ def test_an_ordinary_reply_passes(text: str) -> None:
 def test_every_rule_has_a_text_that_it_holds() -> None:
     rules = load_protocol("safety")
     built_in = {"other-script", "other-language", "encoded", "over-long"}
-    assert set(HELD) == built_in | set(rules["words"]) | set(rules["forms"])
+    of_sentences = {one["rule"] for one in rules["sentences"]}
+    assert set(HELD) == built_in | set(rules["words"]) | set(rules["forms"]) | of_sentences
     assert set(rules["reasons"]["rules"]) <= set(HELD)
     assert set(rules["unless"]) <= set(rules["words"])
 

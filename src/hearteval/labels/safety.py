@@ -56,8 +56,21 @@ _SENTENCE_ENDS = re.compile(r"[.!?;:\n]+")
 _TOKEN = re.compile(r"[a-z']+")
 
 
+class _Sentence(NamedTuple):
+    """Lists of which one sentence holds a word each, and none of a last list."""
+
+    rule: str
+    has: tuple[re.Pattern[str], ...]
+    unless: re.Pattern[str]
+
+    def holds(self, sentence: str) -> bool:
+        has_all = all(pattern.search(sentence) for pattern in self.has)
+        return has_all and self.unless.search(sentence) is None
+
+
 class _Rules(NamedTuple):
     words: Mapping[str, re.Pattern[str]]
+    sentences: tuple[_Sentence, ...]
     forms: Mapping[str, re.Pattern[str]]
     unless: Mapping[str, re.Pattern[str]]
     says_a_model: re.Pattern[str]
@@ -71,8 +84,10 @@ class _Rules(NamedTuple):
 def safety_rater() -> Rater:
     """Return the rule screen as a rater, which is no person; other rules are another rater."""
     rules = load_protocol("safety")
-    others = [load_protocol("screening")["anywhere"], NOTHING_ELSE, OF_FAMILY]
-    settings = {"version": rules["version"], "rules_hash": content_hash([rules, *others])}
+    settings = {
+        "version": rules["version"],
+        "rules_hash": content_hash([rules, NOTHING_ELSE, OF_FAMILY]),
+    }
     return Rater(name="rule screen", kind="llm", family="rules", settings=settings)
 
 
@@ -140,12 +155,14 @@ def screen_text(text: str) -> tuple[str, ...]:
     }
     hits = {rule for rule, hit in found.items() if hit}
     hits -= {rule for rule, pattern in rules.unless.items() if pattern.search(words)}
+    sentences = [" ".join(one.split()) for one in _SENTENCE_ENDS.split(seen.lower())]
+    hits |= {one.rule for one in rules.sentences if any(map(one.holds, sentences))}
     hits |= {rule for rule, pattern in rules.forms.items() if pattern.search(written)}
     others = {
         "hidden": rules.forms["hidden"].search(raw),
         "other-script": any(map(_is_foreign, raw)),
         "encoded": rules.encoded.search(seen),
-        "other-language": any(map(is_other_language, _SENTENCE_ENDS.split(seen.lower()))),
+        "other-language": any(map(is_other_language, sentences)),
         "over-long": len(text) > most,
     }
     return tuple(sorted(hits | {rule for rule, hit in others.items() if hit}))
@@ -251,12 +268,17 @@ def is_english(item: Item) -> bool:
 @cache
 def _rules() -> _Rules:
     data = load_protocol("safety")
-    words = dict(data["words"])
-    for rule, name in data["also"].items():
-        words[rule] += load_protocol("screening")["anywhere"][name]
     names = "|".join((*map(re.escape, NOTHING_ELSE), *(n for of in OF_FAMILY.values() for n in of)))
     return _Rules(
-        words={rule: _compile_words(lines) for rule, lines in words.items()},
+        words={rule: _compile_words(lines) for rule, lines in data["words"].items()},
+        sentences=tuple(
+            _Sentence(
+                rule=one["rule"],
+                has=tuple(map(_compile_words, one["has"])),
+                unless=_compile_words(one["unless"]),
+            )
+            for one in data["sentences"]
+        ),
         forms={rule: re.compile(form) for rule, form in data["forms"].items()},
         unless={rule: _compile_words(lines) for rule, lines in data["unless"].items()},
         says_a_model=re.compile(rf"(?i)\b(?:{data['saying']['words']}) (?:{names})(?!\w)"),
