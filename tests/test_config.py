@@ -188,6 +188,11 @@ FAULTS = [
         "people.screening: shoe: there is no such question; known: age",
     ),
     (
+        GOOD + '\n[people]\nscreening = [{ question = "scale", text = "Where?", answers = ["Here",'
+        ' "There"], pass = ["Here"] }]\n',
+        "people.screening: scale: is a question that hearteval has; give yours another name",
+    ),
+    (
         GOOD + '\n[people]\nquotas = [{ most = 3, answers = { age = "all" } }]\n',
         'of age: expected "each", or a list of its answers',
     ),

@@ -10,6 +10,7 @@ from heart_command import Heart
 from people_site import PEOPLE, World, people_world
 
 from hearteval.domain import Assignment, Completion, Judgment, Pair
+from hearteval.study.people.quality import decide_by_hand
 from hearteval.study.records.preferences import CONDITIONS_FILE, Preferences, export_preferences
 
 
@@ -49,6 +50,18 @@ def test_a_row_says_what_people_chose_and_how_many(world: World, tmp_path: Path)
         assert row["licence"] == "Apache-2.0"
     words = (tmp_path / "out" / CONDITIONS_FILE).read_text("utf-8")
     assert "what these judges like" in words
+
+
+def test_who_is_left_out_prefers_nothing(world: World, tmp_path: Path) -> None:
+    one = world.come("judge")
+    for _ in range(3):
+        one.judge("A significantly better")
+    session, study = world.desk.session, world.desk.study
+    assert pairs_of(world, tmp_path / "out")[1]
+    decide_by_hand(session, study, one.name, is_excluded=True, why="guessed", by="Ann")
+    assert pairs_of(world, tmp_path / "out")[1] == []
+    decide_by_hand(session, study, one.name, is_excluded=False, why="did not", by="Ann")
+    assert pairs_of(world, tmp_path / "out")[1]
 
 
 def test_what_nobody_has_released_gives_no_row(world: World, tmp_path: Path) -> None:

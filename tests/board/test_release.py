@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -534,6 +536,22 @@ def test_who_is_left_out_is_so_in_a_release_without_words_of_it(
     assert (own["excluded"]["rules"], own["excluded"]["why"]) == ([], "")
     assert "in a letter" not in all_text(tmp_path / "out")
     assert not verify_release(tmp_path / "out", Quiet()).faults
+
+
+def test_own_checks_stay_at_home_and_their_hash_is_passed_on(tmp_path: Path) -> None:
+    shipped = (files("hearteval") / "protocol" / "people_checks.toml").read_text("utf-8")
+    own = re.sub(r"(?m)^version = .*$", 'version = "ours"', shipped)
+    (tmp_path / "keys.toml").write_text(own, encoding="utf-8")
+    checked = f'{PEOPLE}[people.quality]\nchecks_from = "keys.toml"\n'
+    with people_world(tmp_path, people=checked) as world:
+        for _ in range(3):
+            assert world.come("judge").judge().status_code == 303
+        release(world, tmp_path / "out")
+        hash_ = world.desk.settings.quality_hash
+    assert "keys.toml" not in all_text(tmp_path / "out")
+    assert not verify_release(tmp_path / "out", Quiet()).faults
+    found = json.loads((tmp_path / "out" / "results" / "results.json").read_text("utf-8"))
+    assert found["quality"]["preregistered"] == hash_
 
 
 def test_what_is_called_an_id_is_looked_at_where_others_filled_it() -> None:

@@ -90,6 +90,23 @@ def test_by_hand_and_back_gives_the_same_numbers(heart: Heart, study: Path) -> N
     assert ranked(heart, study) == before
 
 
+def test_plans_and_comparisons_leave_them_out_too(heart: Heart, study: Path) -> None:
+    def by_votes() -> tuple[Any, Any]:
+        plan = heart("plan", study, "--json").json
+        moved = heart("compare", study, study, "--json").json["systems"]
+        return plan["basis"], [row["first_elo"] for row in moved]
+
+    before = by_votes()
+    for name in COINS:
+        said(heart, "exclude", study, name, "--why", "guessed")
+    after = by_votes()
+    assert after[0] != before[0]
+    assert after[1] != before[1]
+    for name in COINS:
+        said(heart, "restore", study, name, "--why", "a mistake")
+    assert by_votes() == before
+
+
 @pytest.mark.parametrize(
     ("words", "fault", "code"),
     [

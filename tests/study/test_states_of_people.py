@@ -6,7 +6,7 @@ import pytest
 from people_world import NOW
 
 from hearteval.store.people.persons import Person
-from hearteval.study.people.states import Standing, state_of
+from hearteval.study.people.watch.states import Standing, state_of
 
 PERSON = Person(
     id="0" * 32,

@@ -237,3 +237,16 @@ def test_who_comes_by_a_second_link_is_not_asked_again(world: World) -> None:
     again = client.post(f"/join/{token}", data={**TICKS, "pid": PID})
     assert again.status_code == 303
     assert taken(world) == {"18-24/woman": 1, "['18-24']": 1}
+
+
+@pytest.mark.parametrize(("first", "then"), [("", PID), (PID, ""), (PID, f"{PID[:-1]}0")])
+def test_a_link_for_one_person_is_used_up_whatever_id_is_put_in_or_left_out(
+    world: World, first: str, then: str
+) -> None:
+    token = world.invite("judge", most_people=1)
+    _, page = enter(world, token, pid=first, **OTHER)
+    assert page.status_code == 403
+    _, again = enter(world, token, pid=then, **FITS)
+    assert again.status_code == 403
+    assert count(world, people) == 0
+    assert count(world, turned_away) == 1

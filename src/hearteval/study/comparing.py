@@ -48,7 +48,7 @@ def _read(path: Path, panel: Sequence[str], tell: Tell, *, is_one: bool) -> tupl
             raise SettingsError(
                 f"{path}: its judges rate replies, so nothing is ranked that could be compared"
             )
-        data = read_data(session, study)
+        data = read_data(session, study).without_excluded()
         who = {row.rater_id for row in data.judgments}
         known = [rater for rater in session.store.iter(Rater) if rater.id in who]
     raters = [*data.raters] if not panel else _panel(path, panel, known)

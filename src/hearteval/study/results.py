@@ -47,6 +47,7 @@ from hearteval.domain import (
     SystemKind,
     display_form,
 )
+from hearteval.domain.quality import excluded_now
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.judgments.drift import drift_study_id
@@ -366,6 +367,14 @@ def read_judgments(session: Session, *studies: Study) -> list[JudgmentRow]:
     return judgment_rows(
         batch for study in studies for batch in session.store.judgment_table(study)
     )
+
+
+def read_votes(session: Session, study: Study) -> list[JudgmentRow]:
+    """Read the judgments of a study that count: without those of people who are left out."""
+    names = excluded_now(session.store.people.exclusions(study.id))
+    people = session.store.iter(Rater, study) if names else ()
+    out = {one.id for one in people if one.kind == "human" and one.name in names}
+    return [row for row in read_judgments(session, study) if row.rater_id not in out]
 
 
 def _shown_words(study: Study, systems: Sequence[System], texts: Sequence[Completion]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people.kinds import RESEARCH
-from hearteval.study.people.states import State
+from hearteval.study.people.watch.states import State
 from hearteval.study.people.watch.work import (
     FEWEST_DAYS,
     FEWEST_LATELY,

@@ -12,7 +12,7 @@ from hearteval.sections.quality.words import SEEN_NOT_DONE, finding_words
 from hearteval.store.people.persons import Person
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.languages import Somebody
-from hearteval.study.people.states import states_of
+from hearteval.study.people.watch.states import states_of
 from hearteval.study.people.watch.work import FEWEST, Times
 from hearteval.web.chart import draw_times
 from hearteval.web.overview import say_ago, say_seconds, state_words

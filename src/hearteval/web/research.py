@@ -20,7 +20,7 @@ from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.languages import Somebody
 from hearteval.study.people.practice import asks_to_score
-from hearteval.study.people.states import states_of
+from hearteval.study.people.watch.states import states_of
 from hearteval.study.people.watch.work import is_planned, study_left
 from hearteval.web.chart import draw_progress
 from hearteval.web.overview import (

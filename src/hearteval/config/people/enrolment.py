@@ -19,6 +19,8 @@ from hearteval.protocol import load_protocol
 MOST_QUESTIONS = 20
 Each = Literal["each"]
 EACH: Each = "each"
+SCALE = "scale"
+"""What somebody's score on the study's scale is called among their answers."""
 Text = Annotated[str, Field(min_length=1, max_length=300)]
 Answers = Annotated[list[Text], Field(min_length=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
@@ -129,7 +131,7 @@ def _question(where: str, one: Screening) -> EntryQuestion:
     if (one.text is None) != (one.answers is None):
         raise _fault(where, "a question of the study's own has both text and answers")
     is_known = one.question in load_protocol("people_background")["questions"]
-    if is_known and one.text is not None:
+    if one.question == SCALE or (is_known and one.text is not None):
         raise _fault(where, "is a question that hearteval has; give yours another name")
     answers = tuple(one.answers or _known(where, one.question, "screening"))
     if len({*answers}) < len(answers):

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from hearteval.domain import content_hash, record_id
 from hearteval.store.adding import insertion
-from hearteval.store.people.persons import Invite
+from hearteval.store.people.persons import Invite, take_place
 from hearteval.store.people.tables import (
     consent_texts,
     consents,
@@ -218,11 +218,17 @@ def turn_away(
     *,
     now: datetime,
 ) -> bool:
-    """Count somebody who was not let in; False where they are counted already."""
+    """Count somebody who was not let in; False where they are counted already.
+
+    A link for one person is used up by them, whatever id it is opened with later.
+    """
     row = {"id": secrets.token_hex(16), "study_id": invite.study_id, "what": what, "at": now}
     mark = _mark_of(invite, participant)
     new = insertion(connection, turned_away).values(**row, mark=mark).on_conflict_do_nothing()
-    return connection.execute(new).rowcount == 1
+    is_new = connection.execute(new).rowcount == 1
+    if is_new and invite.most_people == 1:
+        take_place(connection, invite.id)
+    return is_new
 
 
 def was_turned_away(

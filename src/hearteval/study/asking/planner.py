@@ -193,7 +193,7 @@ def _items(settings: StudySettings, tell: Tell) -> Sequence[Item]:
 
 def _of_pilot(pilot: Path, by: Kind, tell: Tell) -> Known:
     with open_stored(pilot, tell) as (session, study):
-        known = measure_all(read_data(session, study), by, study.name)
+        known = measure_all(read_data(session, study).without_excluded(), by, study.name)
     if not study.is_simulated:
         return known
     return replace(known, warnings=(Notice(NoticeKind.SIMULATED, SIMULATED_WORDS),))

@@ -6,7 +6,7 @@ All of it is one of the offered answers, and is kept apart from all else.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hearteval.config.people.enrolment import EACH, Enrolment, EntryQuestion
+from hearteval.config.people.enrolment import EACH, SCALE, Enrolment, EntryQuestion
 from hearteval.protocol import ENGLISH, load_protocol
 from hearteval.store.people.enrolment import Quota
 from hearteval.store.people.persons import Person
@@ -14,7 +14,6 @@ from hearteval.study.people import Desk
 from hearteval.study.people.task import AnswerError
 
 NOT_SAID = "not-said"
-SCALE = "scale"
 
 
 def asked_about(desk: Desk) -> list[str]:

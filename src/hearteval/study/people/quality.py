@@ -24,6 +24,7 @@ from hearteval.domain.quality import Counted, Exclusion
 from hearteval.errors import SettingsError, StoreError
 from hearteval.sections.quality.words import LATE, finding_words
 from hearteval.study.people.checks import stored_checks
+from hearteval.study.release.loading import is_release
 from hearteval.study.session import Session, is_rated
 
 NO_RULES = (
@@ -46,7 +47,10 @@ def read_quality(
             found,
             rules=asked.quality.rules,
             excludes=tuple(asked.quality.excludes),
-            preregistered=asked.quality_hash,
+            # A release passes on no checks of one's own, and so their hash alone.
+            preregistered=_quality_of(study)
+            if is_release(session.settings.file)
+            else asked.quality_hash,
         )
     people = {one.id: one.name for one in store.iter(Rater, study) if one.kind == "human"}
     if not people:
@@ -158,8 +162,9 @@ def _were_fixed_before(session: Session, study: Study, hash_: str) -> bool:
     return first is None or any(at <= first for at in fixed)
 
 
-def _quality_of(version: Study) -> object:
-    return version.design.get("people", {}).get("quality")
+def _quality_of(version: Study) -> str | None:
+    found: str | None = version.design.get("people", {}).get("quality")
+    return found
 
 
 def decide_by_hand(

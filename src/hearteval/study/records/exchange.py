@@ -93,7 +93,8 @@ def export_logs(
 
     So does what a person has written and nobody has released.
     """
-    data, released = read_data(session, study), released_words(session, study)
+    data = read_data(session, study).without_excluded()
+    released = released_words(session, study)
     texts = [c for c in data.completions if c.writer_id is None or c.id in released]
     data = dataclasses.replace(data, completions=texts)
     remove_left_drafts(out, DRAFTS)

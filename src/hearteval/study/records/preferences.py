@@ -17,7 +17,7 @@ from hearteval.exchange.records.writing import DRAFTS, write_files
 from hearteval.study import remove_left_drafts
 from hearteval.study.records.permitted import Permitted, may_be_passed_on, repeats
 from hearteval.study.report.left_behind import remember
-from hearteval.study.results import read_judgments
+from hearteval.study.results import read_votes
 from hearteval.study.session import Session
 from hearteval.study.simulation.apart import require_real
 
@@ -76,7 +76,7 @@ def _rows(permitted: Permitted, n_without: Counter[str]) -> list[dict[str, Any]]
     is_mixed = not all(map(may_be_passed_on, permitted.items))
     pairs = {one.id: one for one in permitted.iter(Pair)}
     votes_of = _votes(permitted, kinds)
-    only_offline = {row.pair_id for row in read_judgments(permitted.session, permitted.study)}
+    only_offline = {row.pair_id for row in read_votes(permitted.session, permitted.study)}
     only_offline -= {pair_id for pair_id, _ in votes_of}
     if only_offline:
         n_without["only the offline judge compared them, which prefers nothing"] = len(only_offline)
@@ -102,7 +102,7 @@ def _votes(permitted: Permitted, kinds: Mapping[str, str]) -> Mapping[tuple[str,
     """Return whom each rater prefers of a pair, by pair and kind of rater."""
     said: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     pairs = {one.id: one.completion_ids for one in permitted.iter(Pair)}
-    for row in read_judgments(permitted.session, permitted.study):
+    for row in read_votes(permitted.session, permitted.study):
         if row.rater_id in kinds and row.pair_id in pairs:
             said[row.pair_id, row.rater_id].add(_preferred(row, pairs[row.pair_id]))
     votes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)

@@ -42,7 +42,7 @@ from hearteval.study.release.verify import Verified, verify_release
 from hearteval.study.report.folders import SITE, require_own_folder, write_folder
 from hearteval.study.report.reading import read_examples
 from hearteval.study.report.write import whose_texts
-from hearteval.study.results import analyze, read_judgments
+from hearteval.study.results import analyze, read_votes
 from hearteval.study.session import Session, opened_release
 
 MOST_READ = 4
@@ -260,7 +260,7 @@ def _fates(
     """Return what every system won most clearly, and what it lost, each dialogue once."""
     systems, raters = session.store.iter(System, study), session.store.iter(Rater, study)
     examples = choose_examples(  # those too whose texts are left out, which a report does not show
-        read_judgments(session, study),
+        read_votes(session, study),
         [one for one in systems if one.name in known],
         seed=study.seed,
         people=frozenset(one.id for one in raters if one.kind == "human"),

@@ -21,7 +21,7 @@ from hearteval.study.people import Desk
 from hearteval.study.people.checks import read_answers
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.paying.ending import Part, ending_of, part_of
-from hearteval.study.people.states import Standing, State, state_of
+from hearteval.study.people.watch.states import Standing, State, state_of
 
 Decision = Literal["", "approve", "reject"]
 MOST_BONUS = Decimal(1000)
