@@ -139,14 +139,23 @@ def test_who_comes_while_others_leave_finds_every_place(place: str) -> None:
     store.close()
 
 
+def test_who_opens_many_browsers_at_once_takes_one_place(place: str) -> None:
+    store = SqlStore.open(place)
+    invite = invite_to(store, "judge")
+    let_in = all_come(store, invite.id, [("18-24", "woman", 0)] * (2 * MOST))
+    assert len(let_in) == 2 * MOST
+    assert len(store.people.people(STUDY)) == 1
+    assert {one.n_people for one in store.people.progress(STUDY).quotas} == {1}
+    store.close()
+
+
 @pytest.mark.server
-@pytest.mark.postgres
-def test_sixty_come_at_once_in_four_processes(postgres_url: str) -> None:
-    store = SqlStore.open(postgres_url)
+def test_sixty_come_at_once_in_four_processes(place: str) -> None:
+    store = SqlStore.open(place)
     invite = invite_to(store, "judge")
     started = [
         subprocess.Popen(
-            [sys.executable, str(WORK), postgres_url, invite.id, str(number)],
+            [sys.executable, str(WORK), place, invite.id, str(number)],
             env=os.environ | {"PYTHONPATH": os.pathsep.join([str(WORK.parents[2]), *BESIDE])},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
