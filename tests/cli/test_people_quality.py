@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from heart_command import Heart
 
+import hearteval as he
 from hearteval.domain import Study
 from hearteval.store.sql import SqlStore
 
@@ -88,6 +89,17 @@ def test_by_hand_and_back_gives_the_same_numbers(heart: Heart, study: Path) -> N
     done = heart("people", "restore", study, COINS[0], "--why", "a mistake")
     assert "counted in every number" in done.out + done.err
     assert ranked(heart, study) == before
+
+
+def test_tables_and_frames_mark_their_answers(heart: Heart, study: Path, tmp_path: Path) -> None:
+    said(heart, "exclude", study, COINS[0], "--why", "guessed")
+    assert heart("export", study, "--to", "jsonl", "--out", tmp_path / "out").code == 0
+    lines = (tmp_path / "out" / "judgments.jsonl").read_text("utf-8").splitlines()
+    with he.open_study(study) as opened:
+        frame = opened.judgments.to_dict("records")
+    for rows in (list(map(json.loads, lines)), frame):
+        assert {row["rater"] for row in rows if row["is_left_out"]} == {COINS[0]}
+        assert COINS[0] not in {row["rater"] for row in rows if not row["is_left_out"]}
 
 
 def test_plans_and_comparisons_leave_them_out_too(heart: Heart, study: Path) -> None:

@@ -371,10 +371,15 @@ def read_judgments(session: Session, *studies: Study) -> list[JudgmentRow]:
 
 def read_votes(session: Session, study: Study) -> list[JudgmentRow]:
     """Read the judgments of a study that count: without those of people who are left out."""
+    out = left_out(session, study)
+    return [row for row in read_judgments(session, study) if row.rater_id not in out]
+
+
+def left_out(session: Session, study: Study) -> frozenset[str]:
+    """Return the ids of the raters who are left out of a study's numbers."""
     names = excluded_now(session.store.people.exclusions(study.id))
     people = session.store.iter(Rater, study) if names else ()
-    out = {one.id for one in people if one.kind == "human" and one.name in names}
-    return [row for row in read_judgments(session, study) if row.rater_id not in out]
+    return frozenset(one.id for one in people if one.kind == "human" and one.name in names)
 
 
 def _shown_words(study: Study, systems: Sequence[System], texts: Sequence[Completion]) -> str:
@@ -463,6 +468,9 @@ def read_columns(session: Session, study: Study, kind: type[Frame]) -> Columns:
         columns |= {"item_id": [one.item_id for one in rated]}
         columns |= {"system_id": [one.system_id for one in rated]}
     columns |= _named(session, study, columns)
+    if "rater_id" in columns:
+        out = left_out(session, study)
+        columns["is_left_out"] = [id_ in out for id_ in columns["rater_id"]]
     if kind is Judgment:
         systems = {one.id: one for one in session.store.iter(System, study)}
         by_completion = {id_: systems[one.system_id] for id_, one in completions.items()}

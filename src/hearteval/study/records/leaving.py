@@ -40,6 +40,7 @@ from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.study import remove_left_drafts
 from hearteval.study.records.permitted import Permitted
 from hearteval.study.report.left_behind import remember
+from hearteval.study.results import left_out
 from hearteval.study.session import Session
 
 ITEM_FILE = "items.jsonl"
@@ -124,6 +125,10 @@ class _Leaving(Permitted):
     @cached_property
     def _raters(self) -> dict[str, Rater]:
         return {rater.id: rater for rater in self.iter(Rater)}
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        return left_out(self.session, self.study)
 
     @cached_property
     def _dialogues(self) -> dict[str, str]:
@@ -233,6 +238,7 @@ class _Leaving(Permitted):
             "dialogue_id": self._dialogues[first.item_id],
             "rater_id": assignment.rater_id,
             **_rater_cells(self._raters[assignment.rater_id]),
+            "is_left_out": assignment.rater_id in self._left_out,
             **self._text_cells("first", first),
             **self._text_cells("second", second),
             "is_stress": "stress" in {system.kind for system in names},
@@ -275,6 +281,7 @@ class _Leaving(Permitted):
                     "dialogue_id": self._dialogues[text.item_id],
                     "rater_id": one.rater_id,
                     **_rater_cells(rater),
+                    "is_left_out": one.rater_id in self._left_out,
                     **self._text_cells("system", text),
                     "repeat": one.repeat,
                     **scores,
