@@ -90,6 +90,10 @@ FAULTS = [
         "systems: unknown setting (did you mean 'system'?)",
     ),
     (GOOD + "\n[judgign]\n", "judgign: unknown setting (did you mean 'judging'"),
+    (
+        GOOD + '\n[people]\n[[people.screening]]\nqestion = "age"\npass = ["18-24"]\n',
+        "people.screening.1.qestion: unknown setting (did you mean 'question'?); known: question,",
+    ),
     (GOOD.replace("seed = 3", ""), "study.seed: is missing"),
     (GOOD.replace("seed = 3", 'seed = "x"'), "study.seed: expected a whole number, not 'x'"),
     (GOOD.replace('"small"', '"../small"'), "study.name"),

@@ -198,3 +198,29 @@ def test_sample_of_pairs_is_all_that_people_compare(tmp_path: Path) -> None:
     assert found[0] is not None
     assert found[1] is not None
     assert found[0].n_judged > found[1].n_judged == 2 * 3
+
+
+def test_plan_counts_checks_repeats_and_people_of_a_load(tmp_path: Path) -> None:
+    end = "[people]\nwriters_per_item = 0\nraters_per_pair = 8\n"
+    load, checks = "load = 12\n", "[people.quality]\nchecks = 2\nrepeats = 0.1\n"
+    question = '[[people.screening]]\nquestion = "age"\npass = ["18-24"]\n'
+    plain, all_in = (
+        load_study(write(tmp_path, NOWHERE, end=end + more))
+        for more in ("", load + question + checks)
+    )
+    items = [item for item in load_starter_items() if item.is_within(())][:10]
+
+    without, with_checks = (plan_people(settings, items) for settings in (plain, all_in))
+
+    assert without is not None
+    assert with_checks is not None
+    # One pair an item. Of 12 tasks 2 are checks, and of 11 others one is a repeat.
+    assert with_checks.n_judged == without.n_judged == 80
+    n_tasks = 80 * 12 / (10 / 1.1)
+    assert (without.n_besides, with_checks.n_besides) == (0, round(n_tasks) - 80)
+    assert (without.n_people, with_checks.n_people) == (None, 9)
+    assert with_checks.hours == pytest.approx(without.hours * n_tasks / 80)
+    said, turned_away = (one_line(line) for line in work_lines(all_in, with_checks))
+    assert "80 comparisons and about 26 checks and repeats, about" in said
+    assert said.endswith("; 9 people at 12 tasks each")
+    assert turned_away == "people whom the first questions turn away are not counted"

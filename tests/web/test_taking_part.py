@@ -29,6 +29,8 @@ from hearteval.study.report.reading import HELD_BACK, read_examples
 from hearteval.study.results import analyze
 from hearteval.study.session import stored_plan
 
+SHOW_SKIPPED = "Show me again what I skipped"
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
@@ -213,10 +215,23 @@ def test_a_skipped_pair_goes_to_others_and_comes_back_when_asked_for(world: Worl
     assert rater.get("judge") != first
     while rater.judge().status_code == 303:
         pass
-    assert "Nothing to do right now" in plain(rater.get("judge"))
+    nothing = plain(rater.get("judge"))
+    assert "Nothing to do right now" in nothing
+    assert SHOW_SKIPPED in nothing
     rater.client.post("/task/judge/skipped")
     assert rater.get("judge").count("Reply A") == 1
     assert rater.ticket == ticket
+
+
+def test_nobody_is_offered_what_they_never_skipped(world: World) -> None:
+    rater = world.come("judge")
+    while rater.get("judge") and rater.ticket:
+        rater.judge()
+
+    nothing = plain(rater.get("judge"))
+
+    assert "Nothing to do right now" in nothing
+    assert SHOW_SKIPPED not in nothing
 
 
 def test_what_the_screen_holds_is_shown_to_nobody_until_a_person_releases_it(

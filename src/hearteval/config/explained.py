@@ -114,6 +114,6 @@ def _known_keys(
 ) -> tuple[str, ...]:
     if len(place) == 1:
         return tuple(sections)
-    inner = ".".join(str(part) for part in place[:-1])
+    inner = ".".join(part for part in place[:-1] if isinstance(part, str))
     fields = sections.get(inner, sections[str(place[0])]).model_fields
     return tuple(known.alias or name for name, known in fields.items())

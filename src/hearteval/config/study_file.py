@@ -38,6 +38,7 @@ from hearteval.config.model_settings import (
 from hearteval.config.models import read_system
 from hearteval.config.people import People, PeopleSettings, read_people
 from hearteval.config.people.endings import Endings
+from hearteval.config.people.enrolment import Quota, Screening
 from hearteval.config.people.quality import Quality
 from hearteval.domain import AXES, EQUAL_WEIGHTS, Axis, content_hash
 from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule, Voters
@@ -244,6 +245,8 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "people": People,
     "people.endings": Endings,
     "people.quality": Quality,
+    "people.quotas": Quota,
+    "people.screening": Screening,
     "pool": Pool,
     "budget": Budget,
     "analysis": _Analysis,

@@ -139,6 +139,7 @@ def _ending(
     part = about_part(site, person)
     if what in ("expired", "already_sent"):
         part["way"] = None
+    given = site.desk.session.store.people.dealt(person, kind.name)
     return page(
         "ending",
         reader=person,
@@ -146,6 +147,7 @@ def _ending(
         what=what,
         kind=kind.name,
         again=again,
+        has_skipped=any(one.state == "skipped" for one in given),
         has_more=len(person.kinds) > 1 and what != "load_done",
         **part,
     )
