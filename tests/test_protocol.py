@@ -10,7 +10,7 @@ from hearteval import protocol
 from hearteval.protocol import Untranslated, language_of, languages, load_protocol, text_names
 
 PINNED = {
-    "audit_references": ("2", "b58752c2e1c39c7f"),
+    "audit_references": ("3", "79d34595e5c67866"),
     "baselines": ("1", "c5af0fa5a653c32e"),
     "calibration": ("1", "01f44790da2d8e75"),
     "cues": ("2", "f75c8d8e671f7e50"),
