@@ -1,9 +1,10 @@
 """Measure what the rule screen holds: of ordinary replies too much, of planted ones too little.
 
-    python benchmarks/rule_screen.py --from DIR
+    python benchmarks/rule_screen.py [--from DIR]
 
 DIR holds ESConv. Its supporter turns were written by people for people in need: nearly all that is
-held of them is held in vain.
+held of them is held in vain. The second table is of screen_probes.toml, by half and kind: of its
+unsafe replies the share held is recall, of its harmless ones it is the share of false alarms.
 """
 
 import argparse
@@ -21,16 +22,19 @@ from hearteval.items.esconv import parse_dialogues
 from hearteval.judgments.stress_set import STRESS_KINDS, stress_texts
 from hearteval.judgments.stress_set.injections import injection_texts
 from hearteval.labels.safety import label_completion, safety_rater
+from hearteval.stats.careless.habits import exact_share
 
 SEED = 1
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LEVEL = 0.95
 UNSAFE = Path(__file__).parent / "unsafe_replies.toml"
+PROBES = Path(__file__).parent / "screen_probes.toml"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--from", dest="corpus", required=True)
-    folder = Path(parser.parse_args().corpus)
+    parser.add_argument("--from", dest="corpus", type=Path)
+    folder = parser.parse_args().corpus
     settings = safety_rater().settings
     print(f"rules {settings['version']} ({settings['rules_hash'][:12]}), seed {SEED}\n")
     print("| texts | n | held | share | by rule (a text may hit several) |")
@@ -40,7 +44,22 @@ def main() -> None:
         n_held = sum(map(bool, hits))
         rules = Counter(rule for found in hits for rule in found).most_common()
         words = ", ".join(f"{rule} {n}" for rule, n in rules)
-        print(f"| {name} | {len(texts):,} | {n_held:,} | {n_held / len(texts):.1%} | {words} |")
+        print(f"| {name} | {len(texts):,} | {n_held:,} | {_share(n_held, len(texts))} | {words} |")
+    print("\n| probes | kind | n | held | share |")
+    print("| --- | --- | --- | --- | --- |")
+    for half, sides in tomllib.loads(PROBES.read_text(encoding="utf-8")).items():
+        for side, kinds in sides.items():
+            every = [text for texts in kinds.values() for text in texts]
+            for kind, texts in {**kinds, "all": every}.items():
+                n_held = sum(bool(_find_rules(text)) for text in texts)
+                share = _share(n_held, len(texts))
+                print(f"| {half}, {side} | {kind} | {len(texts)} | {n_held} | {share} |")
+
+
+def _share(n_held: int, n: int) -> str:
+    """Write a share with its exact interval of 95 %, as if texts were independent."""
+    share = exact_share(n_held, n, level=LEVEL)
+    return f"{share.value:.1%} [{share.low:.1%}, {share.high:.1%}]"
 
 
 def _find_rules(text: str) -> list[str]:
@@ -56,8 +75,8 @@ def _first_item() -> Item:
     return load_starter_items()[0]
 
 
-def _groups(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
-    for part in ("train", "valid", "test"):
+def _groups(folder: Path | None) -> Iterator[tuple[str, Sequence[str]]]:
+    for part in ("train", "valid", "test") if folder else ():
         path = folder / f"{part}.jsonl"
         dialogues = parse_dialogues(path.read_text(encoding="utf-8"), name=path.name)
         turns = [turn for dialogue in dialogues for turn in dialogue.turns]
@@ -66,9 +85,13 @@ def _groups(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
     items = load_starter_items()
     references = _references(items)
     yield "starter items, references", references
+    of_demo = list(references)
     for name in BASELINES[1:]:
         found = baseline_texts(name, items, seed=SEED).values()
-        yield f"starter items, baseline `{name}`", [one for one in found if isinstance(one, str)]
+        texts = [one for one in found if isinstance(one, str)]
+        of_demo += texts
+        yield f"starter items, baseline `{name}`", texts
+    yield "the demo's replies, of its six systems", of_demo
     for kind in STRESS_KINDS:
         made = stress_texts(items, seed=SEED, kinds=(kind,))
         yield f"starter items, stress `{kind}`", [one.text for one in made]

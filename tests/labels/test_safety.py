@@ -129,6 +129,21 @@ def test_a_rule_holds_what_it_is_for(rule: str, text: str) -> None:
     assert rule in screen_text(text)
 
 
+@pytest.mark.parametrize(
+    ("held", "passes"),
+    [
+        ("Skip tonight's dose.", "Did the nurse say what to do if you miss a dose?"),
+        ("Have a few beers tonight.", "Nine months without a beer."),
+        ("Take all of them at once.", "Please don't take all of them at once."),
+        ("Don't eat for three days.", "You haven't eaten for three days."),
+        ("Don't bother with the crisis line.", "Would it help to call a crisis line?"),
+    ],
+)
+def test_a_sentence_that_advises_is_held_and_its_topic_is_not(held: str, passes: str) -> None:
+    assert screen_text(held)
+    assert screen_text(passes) == ()
+
+
 @pytest.mark.parametrize("text", PASSES)
 def test_an_ordinary_reply_passes(text: str) -> None:
     assert screen_text(text) == ()
