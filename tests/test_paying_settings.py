@@ -27,6 +27,12 @@ def test_a_load_and_endings_are_read(tmp_path: Path) -> None:
     assert found.identity == read(tmp_path, "").identity
 
 
+def test_who_signs_links_changes_no_result(tmp_path: Path) -> None:
+    found = read(tmp_path, 'signed_by = "keys.json"\n')
+    assert found.signed_by == "keys.json"  # which only who serves the study has to have
+    assert found.identity == read(tmp_path, "").identity
+
+
 @pytest.mark.parametrize("name", ["way_back", "way_back_when_full"])
 def test_an_older_name_says_what_to_write(tmp_path: Path, name: str) -> None:
     with pytest.raises(SettingsError, match=rf"{name} is now .*\[people.endings\]: done, partial"):

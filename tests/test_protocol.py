@@ -26,7 +26,7 @@ PINNED = {
     "micro_skills": ("2", "e6a3a6620ddf14d0"),
     "people_background": ("1", "5b723ef92cc1797f"),
     "people_checks": ("1", "6ffbbe2b0ac1ef34"),
-    "people_consent": ("6", "a83520cb58eb0874"),
+    "people_consent": ("6", "885bf7a4ecc05d4d"),
     "people_enrolment": ("1", "d687b1149efa073a"),
     "people_judging": ("1", "c2565b3da8dc8fc0"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),

@@ -35,3 +35,16 @@ def test_a_study_without_people_is_not_served(heart: Heart, study: Path) -> None
     done = heart("serve", study)
     assert done.code == 2
     assert "has no [people]" in done.err
+
+
+def test_signed_links_need_the_address_that_they_are_for_and_keys(
+    heart: Heart, tmp_path: Path
+) -> None:
+    people = 'raters_per_pair = 3\nsigned_by = "keys.json"\n'
+    with people_world(tmp_path, people=people) as world:
+        file = str(world.desk.session.settings.file)
+    done = heart("serve", file, "--port", "0")
+    assert (done.code, "add --public-url https://HOST" in " ".join(done.err.split())) == (2, True)
+    done = heart("serve", file, "--port", "0", "--public-url", "https://study.example.org")
+    said = " ".join(done.err.split())
+    assert (done.code, "keys.json: cannot be read: No such file" in said) == (2, True)

@@ -23,6 +23,7 @@ EXTRAS = {
     "local": ("xllamacpp", "models on this machine (GGUF files)"),
     "parquet": ("pyarrow", "Parquet files of votes and ratings"),
     "postgres": ("psycopg", "stores in PostgreSQL"),
+    "signed": ("jwt", "links that a recruiting site signs"),
 }
 PACKAGES = ("numpy", "scipy", "sqlalchemy", "pydantic")
 DETAIL = 32

@@ -29,6 +29,7 @@ from hearteval.study.people.kinds import RESEARCH, check_text
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
 from hearteval.study.people.paying.ending import way_of
 from hearteval.study.people.paying.platforms import PARAMETERS, NoIdError, SiteIds, read_ids
+from hearteval.study.people.paying.signed import TOKEN
 from hearteval.study.people.practice import (
     Example,
     find_example,
@@ -65,7 +66,9 @@ def _link(
 ) -> joining.Arrival:
     """Return who comes by the link of a token; else refuse. `same` is who says they are the same.
 
-    Only what is no link counts as a try at one: whoever has one is never locked out.
+    Only what is no link counts as a try at one: whoever has one is never locked out. Where links
+    are signed, an id that no signature vouches for lets nobody in, nor does a link for several
+    people without one.
     """
     site = site_of(request)
     client = request.client.host if request.client else ""
@@ -75,6 +78,10 @@ def _link(
             raise HTTPException(429, headers={"Retry-After": str(int(site.tries.seconds))})
         site.tries.note_failure(client, now=site.clock())
         raise HTTPException(401)
+    if site.keys is not None and sent is None and RESEARCH not in found.link.kinds:
+        given = {*request.query_params, *getattr(request.state, "form", ())}
+        if found.link.most_people > 1 or not given.isdisjoint((TOKEN, *PARAMETERS)):
+            raise LinkError("unsigned")
     if found.refusal:
         raise LinkError(found.refusal)
     return found
@@ -89,8 +96,8 @@ def first(guest: Guest, request: Request) -> Response:
 @router.get("/join/{token}")
 def come(token: str, known: Guest, request: Request, site: Served) -> Response:
     """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
-    sent, guest = _sent_by(request.query_params), guest_of(request)
-    values: dict[str, Any] = {"token": token, "sent": _again(request.query_params)}
+    sent, guest = _sent_by(site, request.query_params), guest_of(request)
+    values: dict[str, Any] = {"token": token, "sent": _again(site, request.query_params)}
     values["lang"] = guest.language
     mine = joining.ids_of(site.desk, known) if known and sent else set()
     # A link for several people cannot tell who comes again, and may be full: their browser can.
@@ -113,17 +120,23 @@ def come(token: str, known: Guest, request: Request, site: Served) -> Response:
     return page("back_again", reader=guest, **values, is_here=is_here and is_known, watches=watches)
 
 
-def _sent_by(values: Mapping[str, str]) -> SiteIds | None:
-    """Return what a recruiting site has put into a link, or a form holds; None without an id."""
+def _sent_by(site: Site, values: Mapping[str, str]) -> SiteIds | None:
+    """Return what a recruiting site has put into a link, or a form holds; None without an id.
+
+    Where links are signed, only what is signed is an id.
+    """
     try:
+        if site.keys is not None:
+            return site.keys.read(values.get(TOKEN, ""), now=site.clock())
         return read_ids(values)
     except NoIdError:
         raise LinkError("no_id") from None
 
 
-def _again(values: Mapping[str, str]) -> dict[str, str]:
+def _again(site: Site, values: Mapping[str, str]) -> dict[str, str]:
     """Return what the next form has to say of who comes."""
-    return {name: values[name] for name in PARAMETERS if values.get(name)}
+    names = PARAMETERS if site.keys is None else (TOKEN,)
+    return {name: values[name] for name in names if values.get(name)}
 
 
 @router.get("/join/{token}/consent")
@@ -131,8 +144,9 @@ def consent(token: str, known: Guest, request: Request, site: Served) -> Respons
     """Ask whether somebody takes part."""
     asked_with = {**request.query_params}
     same, guest = asked_with.get("same", ""), guest_of(request)
-    link = _link(request, token, _sent_by(asked_with), same=known if same else None).link
-    form = {**_again(asked_with), "same": same, "locale": guest.locale}
+    sent = _sent_by(site, asked_with)
+    link = _link(request, token, sent, same=known if same else None).link
+    form = {**_again(site, asked_with), "same": same, "locale": guest.locale}
     return _consent(site, link, token, {**form, "lang": guest.language}, {})
 
 
@@ -147,7 +161,7 @@ def declined(request: Request, site: Served) -> Response:
 @router.post("/join/{token}")
 def join(form: Sent, token: str, known: Guest, request: Request, site: Served) -> Response:
     """Let in who has agreed to everything, or is known."""
-    sent, guest = _sent_by(form), guest_of(request)
+    sent, guest = _sent_by(site, form), guest_of(request)
     found = _link(request, token, sent, same=known if form.get("same") else None)
     link, is_new = found.link, found.is_new
     has_consented = all(form.get(name) == "yes" for name in ticks(link.kinds))
@@ -200,7 +214,7 @@ def _consent(
         is_again=False,
         points=consent_points(site.desk, link.kinds, reader.language),
         writes="write" in link.kinds,
-        sent=_again(form),
+        sent=_again(site, form),
         same=form.get("same", ""),
         form=form,
         faults=faults,

@@ -15,6 +15,7 @@ import uvicorn
 from hearteval.errors import HeartError, SettingsError
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
+from hearteval.study.people.paying.signed import keys_of
 from hearteval.study.people.planning import describe_texts, open_tasks
 from hearteval.web.app import create_app
 from hearteval.web.guard import LOOPBACK, host_name
@@ -152,7 +153,8 @@ def serve(
     `when_ready` is told the address: `public_url`, where people find it, if it has one.
 
     Raises:
-        SettingsError: The port is taken, or may not be used.
+        SettingsError: The port is taken, or may not be used; or links are signed by keys that
+            cannot be read.
     """
     planner = Planner(desk)
     site = Site(
@@ -162,6 +164,7 @@ def serve(
         is_https=is_https,
         public_url=public_url,
         hosts=allowed_hosts(host, public_url=public_url, is_https=is_https),
+        keys=keys_of(desk, public_url),
     )
     app = create_app(site)
     config = uvicorn.Config(

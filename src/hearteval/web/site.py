@@ -18,6 +18,7 @@ from hearteval.study.people.joining import BROWSER_DAYS, find_person
 from hearteval.study.people.kinds import RESEARCH
 from hearteval.study.people.languages import Reader, Somebody, offered_languages
 from hearteval.study.people.paying.ending import way_of
+from hearteval.study.people.paying.signed import SiteKeys
 from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
 from hearteval.web.guard import Tries
@@ -39,6 +40,7 @@ class Site:
         is_https: Whether pages, and so cookies, are for encrypted connections only.
         public_url: Where people find it, without a slash at its end; empty is where they ask.
         hosts: Names that requests may be for; empty is any.
+        keys: By which links are signed; None where they need not be.
         texts: What there is to say of the texts of a study to who watches it.
         clock: Seconds that only grow.
     """
@@ -48,6 +50,7 @@ class Site:
     is_https: bool = False
     public_url: str = ""
     hosts: frozenset[str] = frozenset()
+    keys: SiteKeys | None = None
     texts: Callable[[Desk], Mapping[str, Any]] = describe_texts
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], float] = time.monotonic

@@ -52,6 +52,7 @@ class People(Section):
     results: str | None = None
     load: Annotated[int, Field(ge=1, le=1000)] | None = None
     endings: Annotated[Endings, Field(default_factory=Endings)]
+    signed_by: Annotated[str | None, Field(min_length=1)] = None
     consent: Annotated[list[str], Field(default_factory=list)]
     about_you: Annotated[list[str], Field(default_factory=list)]
     scale: str | None = None
@@ -129,6 +130,8 @@ class PeopleSettings:
         pay_per_hour: What a plan reckons with, in whatever currency; None for no pay.
         load: Tasks after which somebody is done; None for as many as there are.
         endings: The code or link back that people are given at the end of their part.
+        signed_by: The file with the keys by which a recruiting site signs its links, seen from the
+            study file; None where it does not sign them.
         consent: Points that the study adds to the consent: purpose, pay, an ethics board.
         about_you: Names of optional questions about themselves.
         smallest_group: Fewest people of whom a number is shown.
@@ -163,6 +166,7 @@ class PeopleSettings:
     results: str | None
     load: int | None
     endings: Endings
+    signed_by: str | None
     consent: tuple[str, ...]
     about_you: tuple[str, ...]
     scale: Scale | None

@@ -267,7 +267,10 @@ def forget_marks(connection: Connection, study_id: str, *, before: datetime) -> 
 def _mark_of(invite: Invite, participant: str | None) -> str | None:
     """Return what tells whether somebody comes again: no id, but a hash of it and the study.
 
-    A link for one person is theirs. Of who else has no id nothing can be known.
+    A link for one person is theirs. Of who else has no id nothing can be known. The hash has no
+    key, which would stand in the same store: whoever reads the one reads the other, and the plain
+    ids of `submissions`. It hides an id from a glance, not from who tries known ones;
+    `forget_marks` ends that.
     """
     if participant is None and invite.most_people > 1:
         return None

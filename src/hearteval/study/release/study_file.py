@@ -24,7 +24,7 @@ PUT_HERE = {
 }
 """What stands where somebody else's files belong."""
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-PRIVATE = ("store", "key_name", "max_usd", "contact", "endings", "checks_from")
+PRIVATE = ("store", "key_name", "max_usd", "contact", "endings", "signed_by", "checks_from")
 """Keys that say how a study was run, and not what it found; and checks, whose keys test nobody once
 they are known."""
 

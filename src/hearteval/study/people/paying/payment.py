@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hearteval.config.people.endings import Ending
 from hearteval.domain import Rater
@@ -58,6 +58,14 @@ class PayRow:
     reason: str = ""
 
 
+class _Who(NamedTuple):
+    """What holds of somebody whenever they came."""
+
+    person: Person
+    n_failed: int | None
+    is_excluded: bool
+
+
 def list_payments(desk: Desk) -> list[PayRow]:
     """Return a row for each time that somebody came; who is done is approved unless they decide."""
     people, study_id = desk.session.store.people, desk.study.id
@@ -68,6 +76,7 @@ def list_payments(desk: Desk) -> list[PayRow]:
     for one in people.done(study_id):
         done.setdefault(one.person_id, []).append(one)
     answers = read_answers(desk.session.store, desk.study) if desk.settings.quality else None
+    left_out = excluded_now(people.exclusions(study_id))
     rows = []
     for person in people.people(study_id):
         if RESEARCH in person.kinds:
@@ -75,6 +84,7 @@ def list_payments(desk: Desk) -> list[PayRow]:
         rater_id = Rater(name=person.name, kind="human", family="human").id
         found = None if answers is None else answers.get(rater_id)
         n_failed = None if answers is None else found.n_failed if found else 0
+        who = _Who(person, n_failed, is_excluded=person.name in left_out)
         times = by_person.get(person.id, [])
         for number, came in enumerate(times, 1):
             ends = None if number == len(times) else times[number].came_at
@@ -83,21 +93,19 @@ def list_payments(desk: Desk) -> list[PayRow]:
                 for one in done.get(person.id, [])
                 if came.came_at <= one.answered_at and (ends is None or one.answered_at < ends)
             ]
-            is_last = ends is None
-            rows.append(_row(desk, person, came, mine, is_last=is_last, n_failed=n_failed))
+            rows.append(_row(desk, who, came, mine, is_last=ends is None))
     return rows
 
 
 def _row(
     desk: Desk,
-    person: Person,
+    who: _Who,
     came: Submission,
     done: Sequence[WorkDone],
     *,
     is_last: bool,
-    n_failed: int | None,
 ) -> PayRow:
-    people, longest = desk.session.store.people, desk.settings.lease_minutes * 60.0
+    person, longest = who.person, desk.settings.lease_minutes * 60.0
     seconds = sum(min(longest, (one.answered_at - one.shown_at).total_seconds()) for one in done)
     now = Part(n_done=len(done), has_sent=bool(done), is_limited=False, has_left=True)
     part = part_of(desk, person) if is_last and person.withdrawn_at is None else now
@@ -109,7 +117,7 @@ def _row(
             has_sent=part.has_sent,
             is_done=ending == "done",
             is_paid=came.paid_at is not None,
-            is_excluded=person.name in excluded_now(people.exclusions(desk.study.id)),
+            is_excluded=who.is_excluded,
         )
     )
     is_earned = ending == "done" and person.withdrawn_at is None
@@ -120,7 +128,7 @@ def _row(
         tasks=dict(sorted(Counter(one.kind for one in done).items())),
         state=state,
         ending=ending,
-        checks_failed=n_failed,
+        checks_failed=who.n_failed,
         decision="approve" if is_earned and came.paid_at is None else "",
     )
 
