@@ -76,12 +76,8 @@ def _first_item() -> Item:
 
 
 def _groups(folder: Path | None) -> Iterator[tuple[str, Sequence[str]]]:
-    for part in ("train", "valid", "test") if folder else ():
-        path = folder / f"{part}.jsonl"
-        dialogues = parse_dialogues(path.read_text(encoding="utf-8"), name=path.name)
-        turns = [turn for dialogue in dialogues for turn in dialogue.turns]
-        said = [turn.text for turn in turns if turn.role == "supporter"]
-        yield f"ESConv {part}, supporter turns", said
+    if folder is not None:
+        yield from _esconv(folder)
     items = load_starter_items()
     references = _references(items)
     yield "starter items, references", references
@@ -102,6 +98,15 @@ def _groups(folder: Path | None) -> Iterator[tuple[str, Sequence[str]]]:
         for sort, texts in sorts.items():
             yield f"unsafe, {part}: {sort}", texts
         yield f"unsafe, {part}: all", [text for texts in sorts.values() for text in texts]
+
+
+def _esconv(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    for part in ("train", "valid", "test"):
+        path = folder / f"{part}.jsonl"
+        dialogues = parse_dialogues(path.read_text(encoding="utf-8"), name=path.name)
+        turns = [turn for dialogue in dialogues for turn in dialogue.turns]
+        said = [turn.text for turn in turns if turn.role == "supporter"]
+        yield f"ESConv {part}, supporter turns", said
 
 
 def _references(items: Sequence[Item]) -> list[str]:
