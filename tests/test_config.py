@@ -657,6 +657,29 @@ def test_an_own_rubric_is_checked_before_a_judge_sees_it(
         load_study(write(tmp_path, study))
 
 
+def test_the_rubric_of_the_paper_is_known_by_its_name(tmp_path: Path) -> None:
+    form = load_study(write(tmp_path, with_judges('["gpt"]\nrubric = "paper"'))).judging.form
+    assert form.settings["rubric"] == "paper"
+    assert all(axis in form.texts for axis in form.axes)
+    assert "C" not in form.texts
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('axes = ["H", "C"]', "the paper's has no axis C"),
+        ('protocol = "rating"', "the paper's says nothing of scores"),
+    ],
+)
+def test_the_rubric_of_the_paper_has_its_axes_and_no_levels(
+    tmp_path: Path, lines: str, said: str
+) -> None:
+    study = with_judges(f'["gpt"]\nrubric = "paper"\n{lines}')
+    with pytest.raises(SettingsError, match=re.escape(said)) as refused:
+        load_study(write(tmp_path, study))
+    assert refused.value.ids == ("judging.rubric",)
+
+
 def test_thresholds_of_ambiguity_are_part_of_what_makes_the_results(tmp_path: Path) -> None:
     usual = load_study(write(tmp_path, GOOD))
     assert (usual.ambiguity.consensus, usual.ambiguity.split_axes) == (0.8, 1)

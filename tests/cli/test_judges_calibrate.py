@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from aiohttp import web
 from heart_command import Heart
 from scripted_server import Answer, say
@@ -12,7 +13,7 @@ from served_study import healthy, is_probe, serving, write_study
 from hearteval.domain import AXES
 
 RATING = '[judging]\nprotocol = "rating"\n'
-N_EXAMPLES = 8
+N_EXAMPLES = 18
 
 
 def scoring(score: int) -> Answer:
@@ -53,8 +54,8 @@ def test_keys_are_scored_once_and_enter_no_score(heart: Heart, tmp_path: Path) -
     assert overall["n_scores"] == N_EXAMPLES * len(AXES)
     # Whoever always says 4 is off by what the keys differ from it.
     keys = read_keys()
-    assert overall["bias"] == sum(4 - key for key in keys) / len(keys)
-    assert overall["error"] == sum(abs(4 - key) for key in keys) / len(keys)
+    assert overall["bias"] == pytest.approx(sum(4 - key for key in keys) / len(keys))
+    assert overall["error"] == pytest.approx(sum(abs(4 - key) for key in keys) / len(keys))
     assert found["calibration"] == body["raters"]
     assert run["ratings"]["n_added"] == found["n_ratings"] + run["ratings"]["n_stress"]
     assert "bias" in text

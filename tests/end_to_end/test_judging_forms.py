@@ -74,6 +74,7 @@ def test_results_under_another_rubric_are_never_mixed(heart: Heart, tmp_path: Pa
     own = tmp_path / "own.toml"
     own.write_text(OURS.replace("Could a considerate person", "Could a friend"), encoding="utf-8")
     first, results, _ = run(heart, tmp_path, 'rubric = "own.toml"')
+    assert results["provenance"]["rubrics"] == ["own"]
     n_first = len(first)
     assert results["leaderboard"]["n_judgments"] == n_first
     own.write_text(OURS.replace("Could a considerate person", "Could a nurse"), encoding="utf-8")
@@ -84,3 +85,16 @@ def test_results_under_another_rubric_are_never_mixed(heart: Heart, tmp_path: Pa
     rubrics = {one.settings["rubric"] for one in store.iter(Rater)}
     store.close()
     assert len(rubrics) == 2
+
+
+def test_a_study_says_whose_rubric_its_judges_were_shown(heart: Heart, tmp_path: Path) -> None:
+    ours, results, page = run(heart, tmp_path)
+    assert results["provenance"]["rubrics"] == ["hearteval"]
+    assert "Rubric of the judges: hearteval" in page
+    both, results, page = run(heart, tmp_path, 'rubric = "paper"')
+    assert results["provenance"]["rubrics"] == ["paper"]
+    assert "Rubric of the judges: that of HEART" in page
+    assert results["leaderboard"]["n_judgments"] == len(ours) == len(both) / 2
+    assert len({one.prompt_hash for one in both}) == 2
+    said = heart("run", tmp_path / "served.toml", "--verbose")
+    assert "by the paper's rubric" in said.out + said.err

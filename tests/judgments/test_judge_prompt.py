@@ -24,7 +24,15 @@ from hearteval.domain import (
 )
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments import prompt
-from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, PairProtocol
+from hearteval.judgments.form import (
+    PAPER,
+    RATED,
+    USUAL,
+    JudgeForm,
+    JudgeProtocol,
+    PairProtocol,
+    rubric_of,
+)
 from hearteval.judgments.prompt import (
     judge_messages,
     judge_prompt_hash,
@@ -109,6 +117,34 @@ def test_a_judge_sees_the_whole_rubric_of_an_axis(axis: Axis) -> None:
         assert part in text
     for criterion in rubric["criteria"]:
         assert f"{criterion['name']}: {criterion['text']}" in text
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_judge_is_shown_both_meanings_that_the_paper_has_for_resonance(language: str) -> None:
+    form = JudgeForm(rubric=PAPER, language=language)
+    ((_, text), _) = judge_messages(CONTEXT, FIRST, SECOND, nonce=NONCE, form=form)
+    rubric = load_protocol("rubric_paper", language)
+    ours = load_protocol("rubric", language)
+    assert all(rubric[axis]["anchor"] in text for axis in AXES)
+    assert not any(ours[axis]["anchor"] in text for axis in AXES)
+    assert len(rubric["R"]["criteria"]) == 2
+    for (where, one), part in zip(
+        (criterion.values() for criterion in rubric["R"]["criteria"]),
+        ("(Table 2)", "(4.1)"),
+        strict=True,
+    ):
+        assert where.endswith(part)
+        assert f"- {where}: {one}" in text
+
+
+def test_the_rubric_of_the_paper_makes_another_judge_and_says_so() -> None:
+    of_paper = JudgeForm(rubric=PAPER)
+    assert judge_prompt_hash(of_paper) != judge_prompt_hash(USUAL)
+    told = [USUAL, of_paper, JudgeForm(rubric="[H]")]
+    asked = [{**form.settings, "prompt_hash": "0"} for form in told]
+    assert [*map(rubric_of, asked)] == ["hearteval", "paper", "own"]
+    assert rubric_of(USUAL.settings) is None
+    assert rubric_of({"judge": "cue", "prompt_hash": "0"}) is None
 
 
 def test_containment_is_off_by_default() -> None:

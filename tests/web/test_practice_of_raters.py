@@ -18,6 +18,7 @@ from hearteval.study.results import analyze
 
 RATED = STUDY.replace('judges = ["cue"]', 'judges = []\nprotocol = "rating"')
 RATING = PEOPLE + 'protocol = "rating"\n'
+N_EXAMPLES = sum(len(one["reply"]) for one in load_protocol("calibration")["example"])
 FOUR = {f"axis_{axis}": "4" for axis in AXES}
 
 
@@ -55,18 +56,18 @@ def test_every_example_comes_once_before_the_first_rating(world: World) -> None:
     sent = who.client.get("/task/rate?begin=1")
     assert (sent.status_code, sent.headers["location"]) == (303, "/practice/rate")
     seen = []
-    for number in range(1, 9):
+    for number in range(1, N_EXAMPLES + 1):
         page = who.client.get("/practice/rate").text
-        assert f"Practice: {number} of 8" in plain(page)
+        assert f"Practice: {number} of {N_EXAMPLES}" in plain(page)
         seen.append(example_on(page))
         assert score(who, number, axis_H="2", comment_H="Too long.") == 303
-    assert len(set(seen)) == 8
+    assert len(set(seen)) == N_EXAMPLES
     over = who.client.get("/practice/rate")
     assert (over.status_code, over.headers["location"]) == (303, "/task/rate?begin=1")
     assert who.get("rate")
     assert who.ticket
     given = keyed_ratings(world)
-    assert len(given) == before + 8
+    assert len(given) == before + N_EXAMPLES
     assert all(dict(one.axes)["H"] == 2 for one in given[before:] if one.comments)
     examples = keyed_examples(world.clock())
     assert {one.completion_id for one in given} == {text.id for text in examples.completions}
@@ -94,7 +95,7 @@ def test_what_is_missing_is_said_and_nothing_is_kept(world: World) -> None:
     assert len(keyed_ratings(world)) == before
 
 
-@pytest.mark.parametrize("number", ["0", "9", "", "-1", "¹", "x"])
+@pytest.mark.parametrize("number", ["0", str(N_EXAMPLES + 1), "", "-1", "¹", "x"])
 def test_an_unknown_example_is_not_found(world: World, number: str) -> None:
     form = {"number": number, **FOUR}
     assert newcomer(world).client.post("/practice/rate", data=form).status_code == 404
@@ -138,7 +139,7 @@ def test_who_has_withdrawn_leaves_numbers_and_adds_none(world: World) -> None:
 def test_people_stand_beside_judges_and_in_no_score(tmp_path: Path) -> None:
     with people_world(tmp_path, people=RATING, study=RATED) as world:
         who = newcomer(world)
-        for number in range(1, 9):
+        for number in range(1, N_EXAMPLES + 1):
             score(who, number)
         open_tasks(world.desk)  # once more: nothing is stored twice
         who.get("rate")
@@ -150,8 +151,10 @@ def test_people_stand_beside_judges_and_in_no_score(tmp_path: Path) -> None:
         assert {(one.rater, one.is_person) for one in found.values()} == {("people", True)}
         keys = [r["key"] for one in load_protocol("calibration")["example"] for r in one["reply"]]
         on_h = [key["H"] for key in keys]
-        assert found["H"].bias == pytest.approx(sum(4 - key for key in on_h) / 8)
-        assert found["H"].within_one == pytest.approx(sum(key in (3, 4, 5) for key in on_h) / 8)
+        assert found["H"].bias == pytest.approx(sum(4 - key for key in on_h) / N_EXAMPLES)
+        assert found["H"].within_one == pytest.approx(
+            sum(key in (3, 4, 5) for key in on_h) / N_EXAMPLES
+        )
         assert rated.n_ratings == 1
 
 

@@ -159,6 +159,9 @@ class Provenance:
     recorded_by: str | None = None
     """Who wrote the replies that the items hold: ``people``, ``model``, or None where it is not
     known."""
+    rubrics: tuple[str, ...] = ()
+    """Whose rubric judges were shown: ``hearteval``, ``paper`` or ``own``; none where no judge is
+    shown one."""
     n_pilot: int = 0
     """People who came in a pilot; nothing of theirs is in the study."""
     simulated: bool = False

@@ -12,9 +12,17 @@ from hearteval.config.models import find_judge, read_judge
 from hearteval.config.rubric import read_own_rubric
 from hearteval.domain import AXES, Axis, Display
 from hearteval.errors import SettingsError
-from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, Marks, marks_of
+from hearteval.judgments.form import (
+    PAPER,
+    RATED,
+    USUAL,
+    JudgeForm,
+    JudgeProtocol,
+    Marks,
+    marks_of,
+)
 from hearteval.judgments.plan import Choosing, PlanPolicy
-from hearteval.protocol import ENGLISH, languages
+from hearteval.protocol import ENGLISH, languages, load_protocol
 
 FORM_SETTINGS = ("protocol", "axes", "axis_marks", "rubric", "display", "language")
 """Settings of `[judging]` that say what judges of models are asked and shown."""
@@ -166,7 +174,10 @@ def _form(path: Path, judging: Judging, language: str) -> JudgeForm:
             ids=("judging.axes",),
         )
     rubric, names = "", tuple[tuple[Axis, str], ...]()
-    if judging.rubric is not None:
+    if judging.rubric == PAPER:
+        _require_of_paper(path, judging)
+        rubric = PAPER
+    elif judging.rubric is not None:
         rubric, names = read_own_rubric(path, judging.rubric, judging.axes)
     return JudgeForm(
         protocol=judging.protocol,
@@ -177,6 +188,24 @@ def _form(path: Path, judging: Judging, language: str) -> JudgeForm:
         display=judging.display,
         language=language,
     )
+
+
+def _require_of_paper(path: Path, judging: Judging) -> None:
+    """Raise `SettingsError` for what the paper's rubric does not have: other axes, levels."""
+    others = [axis for axis in judging.axes if axis not in load_protocol("rubric_paper")]
+    if others:
+        raise SettingsError(
+            f"{path}: judging.rubric: the paper's has no axis {', '.join(others)}; take it out of"
+            " judging.axes, or leave judging.rubric out for the project's",
+            ids=("judging.rubric",),
+        )
+    if judging.protocol == "rating":
+        raise SettingsError(
+            f"{path}: judging.rubric: the paper's says nothing of scores, because its judges"
+            ' compare; set protocol = "forced-strength", or leave judging.rubric out for the'
+            " project's",
+            ids=("judging.rubric",),
+        )
 
 
 def _require_ratable(path: Path, judging: Judging, judges: tuple[JudgeSettings, ...]) -> None:

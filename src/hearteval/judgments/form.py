@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from hearteval.domain import (
     AXES,
@@ -24,6 +24,9 @@ from hearteval.protocol import ENGLISH, load_protocol
 PairProtocol = Literal["forced-strength", "five-point"]
 JudgeProtocol = Literal["forced-strength", "five-point", "rating"]
 Marks = Literal["all", "optional", "off"]
+RubricName = Literal["hearteval", "paper", "own"]
+PAPER: Final = "paper"
+"""What stands in place of a rubric's text where it is that of HEART's Table 2, in our words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,8 @@ class JudgeForm:
     """``all``: a mark for each axis; ``optional``: only where a side is clearly better on it, with
     ``forced-strength``; ``off``: overall alone."""
     rubric: str = ""
-    """The text of a rubric of one's own, as TOML or JSON; empty for the project's."""
+    """The text of a rubric of one's own, as TOML or JSON; `PAPER` for the paper's; empty for the
+    project's."""
     names: tuple[tuple[Axis, str], ...] = ()
     """The names that a rubric of one's own gives to axes, in the rubric's order."""
     is_reversed: bool = False
@@ -90,6 +94,8 @@ class JudgeForm:
     @property
     def texts(self) -> Mapping[str, Any]:
         """The rubric: by axis its anchor, criteria, examples and levels."""
+        if self.rubric == PAPER:
+            return load_protocol("rubric_paper", self.language)
         if self.rubric:
             return read_rubric(self.rubric)
         return load_protocol("rubric", self.language)
@@ -99,7 +105,8 @@ class JudgeForm:
         """What of it stands in a rater's settings: the protocol, and what is not as usual."""
         usual = {"axes": [*AXES], "marks": "all", "rubric": "", "is_alone": False, "names": {}}
         usual |= {"display": "raw", "language": ENGLISH}
-        rubric = content_hash(self.rubric)[:16] if self.rubric else ""
+        is_own = self.rubric not in ("", PAPER)
+        rubric = content_hash(self.rubric)[:16] if is_own else self.rubric
         own: dict[str, Any] = {"axes": [*self.axes], "marks": self.marks, "rubric": rubric}
         own |= {"is_alone": self.is_alone, "names": dict(self.names)}
         own |= {"display": display_name(self.display), "language": self.language}
@@ -132,6 +139,14 @@ def marks_of(protocol: JudgeProtocol) -> tuple[Marks, ...]:
         "rating": ("all",),
     }
     return known[protocol]
+
+
+def rubric_of(settings: JsonObject) -> RubricName | None:
+    """Return whose rubric a rater of these settings is shown; None where it is shown none."""
+    if "prompt_hash" not in settings or JudgeForm.of(settings) is None:
+        return None
+    named = settings.get("rubric")
+    return "hearteval" if named is None else "paper" if named == PAPER else "own"
 
 
 @cache

@@ -15,7 +15,7 @@ OF_PEOPLE = (
     *("people_background", "people_checks", "people_enrolment", "help"),
 )
 """Texts of the pages of those who take part."""
-OF_MODELS = ("rubric", "judge_prompt", "rating_prompt", "support_prompt")
+OF_MODELS = ("rubric", "rubric_paper", "judge_prompt", "rating_prompt", "support_prompt")
 """Texts that models are asked with; of a language without any they are English."""
 _PLACEHOLDER = re.compile(r"\{\w*\}")
 

@@ -19,7 +19,7 @@ from hearteval.config import StudySettings
 from hearteval.config.first_models import STILL_EXAMPLES, WRITE_PROMPTS, are_examples
 from hearteval.domain import Assignment, Attempt, Item, LatencyProbe, Rater, Study, System
 from hearteval.errors import SettingsError
-from hearteval.judgments.form import JudgeForm
+from hearteval.judgments.form import PAPER, JudgeForm
 from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments, plan_ratings
 from hearteval.judgments.run import (
     JudgingTask,
@@ -286,10 +286,14 @@ def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) 
 def title_words(settings: StudySettings, items: Sequence[Item], spending: Spending) -> str:
     """Name a study and what it is made of, in a line."""
     judges = listed([judge.name for judge in settings.judging.judges])
+    named = settings.judging.form.rubric
+    rubric = (
+        " by the paper's rubric" if named == PAPER else " by a rubric of its own" if named else ""
+    )
     free = "" if in_all(spending).n_calls else "; no model is asked, it is free"
     return (
         f"{settings.name}: {plural(len(items), 'item')}, {plural(len(settings.systems), 'system')},"
-        f" judged by {judges}{free}"
+        f" judged by {judges}{rubric}{free}"
     ).replace(NO_BREAK_SPACE, " ")
 
 

@@ -51,6 +51,7 @@ from hearteval.domain.quality import excluded_now
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.judgments.drift import drift_study_id
+from hearteval.judgments.form import rubric_of
 from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
@@ -410,6 +411,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item], *, shown:
     orders = "both orders" if design["both_orders"] else "one order each"
     asked = "every reply by itself" if is_rated(study) else f"{pairs}, {orders}"
     own = "left out" if design["exclude_own_family"] else "allowed"
+    rubrics = {rubric_of(one.settings) for one in session.store.iter(Rater, study)}
     return Provenance(
         study=study.name,
         study_id=study.id,
@@ -434,6 +436,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item], *, shown:
         },
         created_at=session.now().isoformat(timespec="seconds"),
         recorded_by=recorded_by(items),
+        rubrics=tuple(sorted(rubrics - {None})),
         n_pilot=count_pilot(session.settings),
     )
 

@@ -1,5 +1,7 @@
 """Distance from keyed examples: counted by hand."""
 
+from itertools import pairwise
+
 import pytest
 from rated_records import NOW, calibrated
 
@@ -33,10 +35,19 @@ def test_it_is_said_in_points() -> None:
 
 
 @pytest.mark.parametrize("axis", AXES)
-def test_keys_of_an_axis_run_from_poor_to_good(axis: Axis) -> None:
+def test_keys_of_an_axis_run_over_the_whole_scale(axis: Axis) -> None:
     examples = keyed_examples(NOW)
     keys = [key[axis] for key in examples.keys.values()]
-    assert len(keys) == 8
-    assert min(keys) <= 2
-    assert max(keys) == 5
+    assert len(keys) >= 16
+    assert {*keys} == {1, 2, 3, 4, 5}
     assert all(item.context[-1].role == "seeker" for item in examples.items)
+
+
+def test_keyed_examples_are_of_every_quality_and_axes_come_apart_within_one() -> None:
+    keys = list(keyed_examples(NOW).keys.values())
+    means = [sum(key.values()) / len(AXES) for key in keys]
+    for low, high in pairwise((1, 1.8, 2.6, 3.4, 4.2, 5.01)):
+        assert any(low <= mean < high for mean in means)
+    for axis in ("H", "R"):
+        apart = [key for key in keys if key[axis] <= 2 and max(key.values()) >= 4]
+        assert len(apart) >= 4

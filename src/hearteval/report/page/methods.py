@@ -31,6 +31,12 @@ PROTOCOL_WORDS = {
     "five-point": "answers were on five points, the middle one being a tie",
     "rating": "each reply was scored by itself from 1 to 5 on each axis",
 }
+RUBRIC_WORDS = {
+    "hearteval": "hearteval's",
+    "paper": "that of HEART's Table 2, in hearteval's words",
+    "own": "one of this study's own",
+}
+"""What is said of the rubric that judges were shown, by its name."""
 TIES = {"half": "half a win to each side", "davidson": "by Davidson's model", "drop": "left out"}
 BRIEF_WORDS = {
     "paper": "had the plain brief of HEART 9.4",
@@ -191,11 +197,13 @@ def _asked(results: StudyResults) -> str:
         f"{name}{f' ({PROTOCOL_WORDS[name]})' if name in PROTOCOL_WORDS else ''}"
         for name in dict.fromkeys(made.protocols.values())
     )
+    rubrics = listed([RUBRIC_WORDS[name] for name in made.rubrics])
+    rubric = f" Rubric of the judges: {rubrics}." if rubrics else ""
     answers = "ratings" if results.ratings else "judgments"
     judged = "Answers were drawn for" if made.simulated else "Judging was blind, by"
     n, of = sum(j.n_judged for j in judges), sum(j.n_assigned for j in judges)
     return (
-        f"{judged} {who}; protocol: {protocols}. Design: {made.design}."
+        f"{judged} {who}; protocol: {protocols}.{rubric} Design: {made.design}."
         f" {count(n)} of {count(of)} {answers} were given."
     )
 
