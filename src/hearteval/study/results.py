@@ -436,7 +436,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item], *, shown:
         },
         created_at=session.now().isoformat(timespec="seconds"),
         recorded_by=recorded_by(items),
-        rubrics=tuple(sorted(rubrics - {None})),
+        rubrics=tuple(sorted(filter(None, rubrics))),
         n_pilot=count_pilot(session.settings),
     )
 
