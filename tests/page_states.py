@@ -399,12 +399,12 @@ def _nothing_left(tour: Tour) -> Page:
 
 def _settle(tour: Tour) -> Page:
     """What two people differ on, who quoted what is there."""
-    kind = "label-micro-skills"
+    kind = "label-micro-skills-3"
     for verdict in ("present", "absent"):
         rater = tour.world.come(kind)
         while rater.get(kind) and rater.ticket:
             rater.send(kind, **{f"is_{key}": verdict for key in load_taxonomy("micro-skills").keys})
-    return tour.task("settle-micro-skills")
+    return tour.task("settle-micro-skills-3")
 
 
 def _after(tour: Tour, n: int, *, day: bool = False) -> Page:
@@ -483,7 +483,7 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "forced": lambda tour: tour.task("judge"),
         "forced-refused": lambda tour: tour.refused("judge"),
         "researcher-empty": _researcher,
-        "label-refused": lambda tour: tour.refused("label-micro-skills"),
+        "label-refused": lambda tour: tour.refused("label-micro-skills-3"),
         "settle": _settle,
     },
     "rating": {

@@ -50,7 +50,7 @@ STUDY = study_text(
 )
 IS_WHOLE = "HEART_TEST_KILLS" in os.environ
 """Every command and every sort of damage: ``make soak``."""
-LABEL = "label-micro-skills"
+LABEL = "label-micro-skills-3"
 GONE = b"\x07" * 16
 """The id of nothing."""
 VALUES = {"gone": GONE, **({"none": "no id"} if IS_WHOLE else {})}

@@ -50,7 +50,7 @@ def items_of_tasks(world: World) -> set[str]:
     about: dict[str, str] = {item.id: item.id for item in store.iter(Item, study)}
     for kind in (Completion, Pair):
         about |= {one.id: one.item_id for one in store.iter(kind, study)}
-    kinds = [*KINDS, "label-micro-skills"]
+    kinds = [*KINDS, "label-micro-skills-3"]
     return {about[id_] for kind in kinds for id_ in store.people.targets(study.id, kind)}
 
 

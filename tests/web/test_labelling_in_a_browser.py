@@ -9,7 +9,7 @@ from people_site import people_world
 from hearteval.domain import Label
 from hearteval.labels.taxonomy import load_taxonomy
 
-KIND = "label-micro-skills"
+KIND = "label-micro-skills-3"
 PEOPLE = """writers_per_item = 0
 raters_per_pair = 0
 [labels]

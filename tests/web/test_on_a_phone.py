@@ -18,7 +18,7 @@ BESIDE = [
     ("judge", FORCED.partition("[labels]")[0], ["choice", "strength", "reason"]),
     ("write", SETTINGS["limits"], ["text"]),
     ("rate", SETTINGS["rating"], [f"axis_{axis}" for axis in "HEART"]),
-    ("label-micro-skills", FORCED, ["is_tension_naming"]),
+    ("label-micro-skills-3", FORCED, ["is_tension_naming"]),
 ]
 
 

@@ -33,7 +33,7 @@ from hearteval.study.results import analyze, stored_labels
 LABELS = '\n[labels]\npeople = 4\npeople_by = ["micro-skills"]\n'
 PEOPLE = "writers_per_item = 1\nraters_per_pair = 0\n"
 KEYS = load_taxonomy("micro-skills").keys
-LABEL, SETTLE = "label-micro-skills", "settle-micro-skills"
+LABEL, SETTLE = "label-micro-skills-3", "settle-micro-skills-3"
 
 
 @pytest.fixture
@@ -382,7 +382,7 @@ def test_an_item_is_labelled_by_its_conversation_and_a_scale_has_a_score(
 
 
 THEMES = load_taxonomy("rationales")
-OF_REASONS, SETTLE_REASONS = "label-rationales", "settle-rationales"
+OF_REASONS, SETTLE_REASONS = "label-rationales-2", "settle-rationales-2"
 WITH_REASONS = """writers_per_item = 0
 raters_per_pair = 2
 [labels]

@@ -304,7 +304,7 @@ def test_reasons_about_a_withdrawn_text_are_reviewed_by_nobody_because_they_quot
 
     def shows(id_: str) -> set[bool]:
         """Say whether a page that was opened before, and is loaded again, shows reasons."""
-        names = ("review", "label-rationales")
+        names = ("review", "label-rationales-2")
         leases = (
             Lease(
                 "t", world.desk.study.id, "p", name, id_, "0" * 32, 0, "held", world.clock(), None
