@@ -290,7 +290,7 @@ def test_which_answer_stands_left_is_chance_also_beside_labels_of_a_part(
     text = next(iter(store.iter(Completion, desk.study)))
     present = Label(
         completion_id=text.id,
-        taxonomy="micro-skills",
+        **load_taxonomy("micro-skills").stamp,
         category="tone_shift",
         verdict="present",
         rater_id=ann.id,
