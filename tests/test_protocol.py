@@ -25,7 +25,7 @@ PINNED = {
     "label_prompt": ("3", "f26fab67d4e3c0dc"),
     "micro_skills": ("3", "8744878e3addd341"),
     "people_background": ("1", "5b723ef92cc1797f"),
-    "people_checks": ("2", "0187d196db7afa0d"),
+    "people_checks": ("3", "f34d233bb2611eef"),
     "people_consent": ("6", "885bf7a4ecc05d4d"),
     "people_enrolment": ("1", "d687b1149efa073a"),
     "people_judging": ("1", "c2565b3da8dc8fc0"),

@@ -42,7 +42,7 @@ def after(rater: Visitor, path: str) -> list[str]:
     [
         (Part(3, has_sent=True, is_limited=True, has_left=True), 3, "done"),
         (Part(2, has_sent=True, is_limited=False, has_left=False), 3, "done"),
-        (Part(0, has_sent=False, is_limited=False, has_left=False), 3, "done"),
+        (Part(0, has_sent=False, is_limited=False, has_left=False), 3, "full"),
         (Part(0, has_sent=False, is_limited=False, has_left=False), None, "stopped"),
         (Part(9, has_sent=True, is_limited=False, has_left=False), None, "done"),
         (Part(2, has_sent=True, is_limited=True, has_left=True), 3, "limit"),

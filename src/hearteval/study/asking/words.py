@@ -42,7 +42,7 @@ def spending_lines(settings: StudySettings, spending: Spending) -> str:
 def estimate_words(estimate: Estimate) -> str:
     """Say what is to come: calls, tokens, money, time, and the most that it may cost."""
     if not estimate.n_calls:
-        return "no model is asked: it costs nothing"
+        return "no model is asked, so no call costs anything"
     most = f"; at most ${estimate.usd_high:.2f}" if estimate.usd_high else ""
     return _use_words(estimate) + most
 

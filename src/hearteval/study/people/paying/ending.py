@@ -34,11 +34,14 @@ class Part(NamedTuple):
 def ending_of(part: Part, *, load: int | None) -> Ending:
     """Return how somebody's part has ended, or would end now.
 
-    Where nothing is left before the load is reached, it is no fault of theirs.
+    Where nothing is left before the load is reached, it is no fault of theirs. Where there was
+    nothing from the start, they did nothing that is paid: the study is full for them.
     """
     is_all = load is not None and part.n_done >= load
-    if is_all or (not part.has_left and (load is not None or part.has_sent)):
+    if is_all or (not part.has_left and part.has_sent):
         return "done"
+    if not part.has_left and load is not None:
+        return "full"
     if part.is_limited:
         return "limit"
     return "partial" if part.has_sent else "stopped"

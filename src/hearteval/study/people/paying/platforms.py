@@ -26,7 +26,7 @@ class Platform(NamedTuple):
 
 
 PLATFORMS = (
-    Platform("prolific", "PROLIFIC_PID", re.compile("[0-9a-fA-F]{24}"), "SESSION_ID", "STUDY_ID"),
+    Platform("prolific", "PROLIFIC_PID", re.compile("[0-9a-f]{24}"), "SESSION_ID", "STUDY_ID"),
     Platform("connect", "participantId", _ANY, "assignmentId", "projectId"),
     Platform("mturk", "workerId", re.compile("A[0-9A-Z]{5,20}"), "assignmentId", "hitId"),
     Platform("other", "participant"),
