@@ -90,10 +90,11 @@ def test_items_without_references_leave_nothing_to_audit(heart: Heart, tmp_path:
 def test_an_audit_changes_no_result_and_the_report_says_that_it_was_made(
     heart: Heart, study: Path
 ) -> None:
-    line = f"Tested on the stress set only: cue. Run `heart judges audit {study}`."
+    # Without blanks: a path longer than the terminal is folded.
+    line = f"Testedonthestresssetonly:cue.Run`heartjudgesaudit{study}`."
     page = study.with_suffix(".report.html")
     before = heart("run", study, "--json").json
-    assert line in " ".join(heart("run", study, "--verbose").out.split())
+    assert line in "".join(heart("run", study, "--verbose").out.split())
     page_before = page.read_text("utf-8")
     audited = heart("judges", "audit", study, "--items", "3", "--json").json
     after = heart("run", study, "--json").json
@@ -108,7 +109,7 @@ def test_an_audit_changes_no_result_and_the_report_says_that_it_was_made(
     grown = after["judgments"]["n_wanted"] - before["judgments"]["n_wanted"]
     assert grown == 2 * N_KINDS  # the stress set has the adversarial item now
     assert after["judgments"]["n_added"] == 0
-    assert line not in " ".join(heart("run", study, "--verbose").out.split())
+    assert line not in "".join(heart("run", study, "--verbose").out.split())
     assert "tested on the stress set only" in page_before
     assert "tested on the stress set only" not in page_after
     assert "with a payload above the same reply" in page_after

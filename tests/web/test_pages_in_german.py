@@ -53,6 +53,9 @@ def shown_words(page: Page) -> str:
     return " ".join(said.split())
 
 
+OF_THE_STUDY = ("How well do you read English?", "Very well", "A little")
+
+
 def english_sentences() -> set[str]:
     def read(data: object) -> Iterator[str]:
         if isinstance(data, str):
@@ -78,6 +81,8 @@ def test_a_page_is_german_and_says_who_wrote_it(
         said = shown_words(page)
         assert "Diese Übersetzung hat ein Sprachmodell geschrieben." in said
         assert [text for text in english_sentences() if text in said] == []
+        for own in OF_THE_STUDY:  # asked as the study file has it
+            said = said.replace(own, "")
         assert ENGLISH.findall(said) == [], said
     finally:
         tour.leave()

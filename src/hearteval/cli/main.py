@@ -47,7 +47,7 @@ VERBS: Mapping[str, str] = {
     "label": "Have models say what the replies do: strategies and skills.",
     "latency": "Time to first token, as a pass of its own.",
     "serve": "Serve the pages on which people write and judge.",
-    "people": "See who takes part and how they answer, pay them, or delete what one wrote.",
+    "people": "See who takes part, pay them, or delete what one wrote.",
     "import": "Bring in replies, judgments and raters made elsewhere.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",

@@ -29,7 +29,7 @@ why_option = click.option("--why", required=True, help="Why, in words, for the r
 
 @click.group("people")
 def command() -> None:
-    """See who takes part and how they answer, pay them, or delete what one wrote."""
+    """See who takes part, pay them, or delete what one wrote."""
 
 
 for verb in (list_people, pay, paid):
