@@ -64,7 +64,7 @@ def test_a_planted_halo_is_found_and_paid_once(
     overall = judge["overall"]
     if has_halo:
         assert overall["together"] == overall["reversed"] == 1.0
-        assert overall["low"] > 0.3
+        assert overall["low"] > 0.2
         assert "a halo" in text
     else:
         assert overall["low"] <= 0 <= overall["high"]

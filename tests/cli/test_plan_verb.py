@@ -45,7 +45,7 @@ def test_without_votes_it_says_what_is_assumed(study: Path, heart: Heart) -> Non
 
     said = one_line(done.out)
     assert done.code == 0
-    assert said.startswith("With 16 dialogues, 15 people and 288 votes a difference of 5 points")
+    assert said.startswith("With 15 dialogues, 15 people and 270 votes a difference of 5 points")
     assert "Not measured here" in said
     assert "LLMFAO, Ustalov 2023" in said
     assert max(map(len, done.out.splitlines())) <= 80
@@ -55,7 +55,7 @@ def test_json_holds_the_planned_design_and_others(study: Path, heart: Heart) -> 
     body = heart("plan", study, "--json", "--half-width", "12").json
 
     assert body["schema"] == "heart.plan/1"
-    assert [body["planned"][key] for key in PLANNED] == [15, 16, 3, 288]
+    assert [body["planned"][key] for key in PLANNED] == [15, 15, 3, 270]
     assert (body["by"], body["power"], body["half_width"]) == ("people", None, 0.12)
     assert body["basis"]["pilot"] is None
     assert body["planned"]["assurance"] is None
@@ -217,10 +217,10 @@ def test_a_dry_run_ends_with_what_the_study_could_tell(study: Path, heart: Heart
     said = one_line(heart("run", study, "--dry-run").out)
     body = heart("run", study, "--dry-run", "--json").json
 
-    assert "With 16 dialogues, 15 people and 288 votes a difference of 5 points" in said
+    assert "With 15 dialogues, 15 people and 270 votes a difference of 5 points" in said
     assert said.endswith(f"`heart plan {study}` lists designs that tell more.")
     assert "0 judges" not in said
-    assert body["outlook"]["n_votes"] == 288
+    assert body["outlook"]["n_votes"] == 270
 
 
 def test_python_gives_the_same_as_the_command(study: Path, heart: Heart) -> None:

@@ -130,7 +130,7 @@ def test_names_of_links_and_practice_replies_are_text_to_the_researcher(tour: To
         assert sent.status_code == 303
     page = tour.at("/researcher", "research")
     assert shown_in(page, "blockquote") == set(PAYLOADS)
-    labels = set(page.locator("th.label").all_text_contents())
+    labels = set(page.locator("section[aria-labelledby=links] th.long").all_text_contents())
     assert {" ".join(payload.split())[:100] for payload in PAYLOADS} <= labels
 
 

@@ -47,6 +47,11 @@ def judged_then_withdrawn(world: World) -> None:
     for _ in world.desk.study.item_ids:
         writer.write("That sounds heavy. What would help tonight?")
     have_judged(world)
+    # People choose what stands first, so that no system wins or loses everything.
+    for _ in range(2):
+        judge = world.come("judge")
+        for _ in range(4):
+            judge.judge()
     withdraw(writer)
     assert {text.text for text in written(world)} == {WITHDRAWN}
 
