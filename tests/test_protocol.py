@@ -10,7 +10,7 @@ from hearteval import protocol
 from hearteval.protocol import Untranslated, language_of, languages, load_protocol, text_names
 
 PINNED = {
-    "audit_references": ("3", "79d34595e5c67866"),
+    "audit_references": ("4", "3c7bed2f950f9294"),
     "baselines": ("1", "c5af0fa5a653c32e"),
     "calibration": ("2", "099c53ded4d6bcd4"),
     "cues": ("2", "f75c8d8e671f7e50"),
