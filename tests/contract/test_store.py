@@ -294,6 +294,14 @@ class TestStore:
         (batch,) = store.judgment_table(world.study)
         assert batch["assignment_id"] == [world.assignments[0].id]
 
+    def test_judgment_table_gives_those_of_people_alone(self, store: Store, world: World) -> None:
+        ann = Rater(name="ann", kind="human", family="human")
+        asked = replace(world.assignments[0], rater_id=ann.id, id="")
+        said = replace(world.judgment, assignment_id=asked.id, id="")
+        store.add([*world.records, ann, asked, said])
+        (batch,) = store.judgment_table(world.study, of_people=True)
+        assert batch["assignment_id"] == [asked.id]
+
     def test_text_that_databases_cannot_hold_comes_back_as_it_was(
         self, store: Store, world: World
     ) -> None:

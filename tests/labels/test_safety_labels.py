@@ -21,7 +21,6 @@ from asked_study import (
 from canned_model import CannedModel
 from made_records import made_label
 
-from hearteval.analysis.data import judgment_rows
 from hearteval.domain import Attempt, Completion, Label, Rater
 from hearteval.labels.prompt import label_messages
 from hearteval.labels.run import screen_by_rules, texts_to_label
@@ -113,14 +112,11 @@ def test_no_quote_is_kept_and_the_store_still_verifies(world: AskedStudy) -> Non
 def test_reasons_are_screened_too_and_all_of_it_is_measured(world: AskedStudy) -> None:
     texts = texts_to_label(world.store, world.study, SCREEN)
     assert {one.of for one in texts.values()} == {"completion", "reasons"}
-    screened = read_screened(
-        world.store,
-        world.study,
-        list(world.store.iter(Completion, world.study)),
-        judgment_rows(world.store.judgment_table(world.study)),
-    )
+    replies = list(world.store.iter(Completion, world.study))
+    screened = read_screened(world.store, world.study, replies)
     assert dict(screened.kinds) == {"rule screen": "rules", "reader": "model"}
     assert {one.id for one in screened.texts} == set(texts)
+    assert {one.item_id for one in screened.texts} == {one.item_id for one in replies}
     held = [one.held_by["reader"] for one in screened.texts if one.held_by["reader"]]
     assert held == [("hate", "cruel")] * 2
     assert all(one.is_unfit is None for one in screened.texts)
@@ -158,7 +154,7 @@ def test_screens_of_one_name_and_other_prompts_are_two(world: AskedStudy) -> Non
             completion_id=texts[0].id, evidence="insult", rater_id=one.id, created_at=at
         )
         world.store.add([label])
-    screened = read_screened(world.store, world.study, texts, [])
+    screened = read_screened(world.store, world.study, texts)
     # Who came first keeps the name; no screen is taken for people.
     assert list(screened.kinds) == ["rule screen", "people (2)", "reader", "reader (2)"]
     (text,) = [one for one in screened.texts if one.id == texts[0].id]

@@ -90,11 +90,13 @@ class Store(Protocol):
         """Count the study's assignments about items and systems of this version, by rater."""
         ...
 
-    def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
+    def judgment_table(
+        self, study: Study, *, of_people: bool = False
+    ) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Yield the study's judgments as batches of parallel columns, for analysis.
 
         They are the fields of its `JudgmentRow`: no texts, no costs. Judgments of attention checks
-        are left out.
+        are left out. People's alone are not compared with the sum of what was written.
         """
         ...
 

@@ -249,14 +249,19 @@ def assigned_query(study: Study) -> Select[Any]:
 
 def timed_query() -> Select[Any]:
     """Return the query for assignment, seconds, time and id of people's judgments, no checks."""
-    a, j, r = schema.assignments, schema.judgments, schema.raters.c
-    people = select(r.id).where(r.kind == "human")
+    a, j = schema.assignments, schema.judgments
     return (
         select(a.c.id, j.c.seconds, j.c.created_at, j.c.id)
         .select_from(a)
         .join(j, j.c.assignment_id == a.c.id)
-        .where(a.c.check.is_(None), a.c.rater_id.in_(people))
+        .where(a.c.check.is_(None), _is_of_people())
     )
+
+
+def _is_of_people() -> Any:
+    raters = schema.raters.c
+    people = select(raters.id).where(raters.kind == "human")
+    return schema.assignments.c.rater_id.in_(people)
 
 
 def called_query() -> Select[Any]:
@@ -332,9 +337,10 @@ def unjudged_query(study: Study) -> Select[Any]:
     )
 
 
-def judgment_query(study: Study) -> Select[Any]:
-    """Return the query for the analysis columns of a study's judgments."""
-    return judged_query().where(schema.assignments.c.study_id == study.id)
+def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
+    """Return the query for the analysis columns of a study's judgments, or of people's."""
+    query = judged_query().where(schema.assignments.c.study_id == study.id)
+    return query.where(_is_of_people()) if of_people else query
 
 
 def judged_query() -> Select[Any]:

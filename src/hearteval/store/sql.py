@@ -337,13 +337,15 @@ class SqlStore:
 
         return self._unless_more_came("counts", study, (Assignment, Judgment), read)
 
-    def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
-        """Yield the study's judgments as batches of parallel columns."""
+    def judgment_table(
+        self, study: Study, *, of_people: bool = False
+    ) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Yield the study's judgments, or those of people, as batches of parallel columns."""
         self._read(refresh_statistics)
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
         n_read, n_least = 0, self._n_written(Judgment, study)
         written, found = self._read(partial(as_read.written, study=study)), NOTHING
-        for columns in self._columns(Judgment, judgment_query(study), *keys):
+        for columns in self._columns(Judgment, judgment_query(study, of_people=of_people), *keys):
             found = found.and_also(total_of(zip(*columns.values(), strict=True)))
             with self._sound(Judgment):
                 columns["axes"] = list(map(marks_from_text, columns["axes"]))
@@ -351,6 +353,8 @@ class SqlStore:
                     raise ValueError("a choice is none")
             n_read += len(columns["axes"])
             yield columns
+        if of_people:
+            return
         if n_read < n_least:
             n_read += len(self._rows(checks_query(study)))
         self._require_all(Judgment, n_read, n_least)

@@ -132,7 +132,7 @@ def read_data(session: Session, study: Study) -> StudyData:
     gone = withdrawn_pairs(pairs, completions)
     open_ones = [a for a in open_ones if a.pair_id not in gone]
     labels = stored_labels(session, study)
-    screened = read_screened(store, study, ranked, judgments)
+    screened = read_screened(store, study, ranked)
     # People who have written or reviewed only are no raters of this study.
     who = {row.rater_id for row in judgments} | {rating.rater_id for rating in ratings}
     return StudyData(

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hearteval.analysis.data import JudgmentRow, ScreenedText, ScreenedUnit
+from hearteval.analysis.data import ScreenedText, ScreenedUnit
 from hearteval.analysis.labels.safety import PEOPLE, RULES
-from hearteval.domain import Completion, Judgment, Label, Rater, Study
+from hearteval.domain import Assignment, Completion, Judgment, Label, Pair, Rater, Study
 from hearteval.labels.safety import SAFETY, safety_rater, safety_standing
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.base import Store
@@ -23,12 +23,7 @@ class Screened(NamedTuple):
     kinds: Mapping[str, Literal["rules", "model"]] = {}
 
 
-def read_screened(
-    store: Store,
-    study: Study,
-    completions: Sequence[Completion],
-    judgments: Sequence[JudgmentRow],
-) -> Screened:
+def read_screened(store: Store, study: Study, completions: Sequence[Completion]) -> Screened:
     """Read what screens of these versions, and people, have said of the texts of a study."""
     labels: defaultdict[str, list[Label]] = defaultdict(list)
     for label in store.labels_of(study, SAFETY):
@@ -44,7 +39,7 @@ def read_screened(
         ],
     )
     people = {one.id for one in raters.values() if one.kind == "human"}
-    where = _places(store, labels, completions, judgments)
+    where = _places(store, labels, completions)
     texts = [
         _screened(text_id, own, *where[text_id], screens, people)
         for text_id, own in labels.items()
@@ -78,20 +73,17 @@ def _raters(labels: Mapping[str, Sequence[Label]]) -> list[str]:
 
 
 def _places(
-    store: Store,
-    labels: Mapping[str, Sequence[Label]],
-    completions: Sequence[Completion],
-    judgments: Sequence[JudgmentRow],
+    store: Store, labels: Mapping[str, Sequence[Label]], completions: Sequence[Completion]
 ) -> dict[str, tuple[ScreenedUnit, str]]:
     """Return what each text is, and its item; without those that somebody has withdrawn."""
     found: dict[str, tuple[ScreenedUnit, str]] = {
         one.id: ("completion", one.item_id) for one in completions if not one.is_withdrawn
     }
-    items = {row.assignment_id: row.item_id for row in judgments}
     ids = sorted({text_id for text_id, own in labels.items() if own[0].judgment_id})
-    for one in store.find(Judgment, ids):
-        if one.assignment_id in items:
-            found[one.id] = "reasons", items[one.assignment_id]
+    judged = {one.assignment_id: one.id for one in store.find(Judgment, ids)}
+    asked = store.find(Assignment, sorted(judged))
+    items = {one.id: one.item_id for one in store.find(Pair, sorted({a.pair_id for a in asked}))}
+    found |= {judged[a.id]: ("reasons", items[a.pair_id]) for a in asked if a.check is None}
     return found
 
 

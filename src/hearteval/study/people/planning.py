@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from hearteval.analysis.data import judgment_rows
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.domain import Assignment, Completion, Item, Judgment, Label, Pair, Rater, System
 from hearteval.items.second_screen import ITEM_SCREEN
@@ -167,8 +166,7 @@ def screens_measured(desk: Desk) -> SafetyResults | None:
     store, study = desk.session.store, desk.study
     systems = {s.id for s in store.iter(System, study) if s.kind != "stress"}
     texts = [c for c in store.iter(Completion, study) if c.system_id in systems]
-    judged = judgment_rows(store.judgment_table(study))
-    screened = read_screened(store, study, texts, judged)
+    screened = read_screened(store, study, texts)
     return measure_screens(screened.texts, screened.kinds, level=LEVEL)
 
 

@@ -111,7 +111,7 @@ def look_at_answers(session: Session, study: Study) -> Seen:
     store = session.store
     raters = [one for one in store.iter(Rater, study) if one.kind == "human"]
     people = {one.id for one in raters}
-    rows = [row for row in judgment_rows(store.judgment_table(study)) if row.rater_id in people]
+    rows = judgment_rows(store.judgment_table(study, of_people=True))
     pairs = store.find(Pair, sorted({row.pair_id for row in rows}))
     data = StudyData(
         items=list(store.iter(Item, study)),

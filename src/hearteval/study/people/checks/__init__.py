@@ -207,8 +207,7 @@ def read_answers(store: Store, study: Study) -> dict[str, PersonAnswers]:
     Checks and repeats are there where the study asked for them, triads wherever somebody compared
     three replies to one item in all pairs.
     """
-    people = {rater.id for rater in store.iter(Rater, study) if rater.kind == "human"}
-    rows = [r for r in judgment_rows(store.judgment_table(study)) if r.rater_id in people]
+    rows = judgment_rows(store.judgment_table(study, of_people=True))
     pairs = store.find(Pair, sorted({row.pair_id for row in rows}))
     return answers_of_people(
         rows, pairs, stored_checks(store, study), store.people.seconds(study.id)

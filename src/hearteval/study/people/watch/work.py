@@ -123,7 +123,7 @@ def watch_work(desk: Desk) -> Watched:
     names = {rater.id: rater.name for rater in store.iter(Rater) if rater.kind == "human"}
     shares = agree_with_others(
         row
-        for row in judgment_rows(store.judgment_table(desk.study))
+        for row in judgment_rows(store.judgment_table(desk.study, of_people=True))
         if names.get(row.rater_id) in ids
     )
     agreed = {ids[names[rater_id]]: found for rater_id, found in shares.items()}
