@@ -12,7 +12,6 @@ from canned_model import Answer, CannedModel
 from made_records import FULL, made_study
 
 from hearteval.completions.prompting import known_briefs
-from hearteval.completions.run import ask_systems
 from hearteval.domain import (
     AXES,
     OVERALL,
@@ -30,16 +29,17 @@ from hearteval.judgments.form import RATED, USUAL
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_judgments, plan_ratings, store_stress_set
 from hearteval.judgments.prompt import judge_schema
-from hearteval.judgments.run import PairTask, RatingTask, ask_judges
 from hearteval.judgments.stress_set import stress_systems
 from hearteval.labels.prompt import label_schema
-from hearteval.labels.run import ask_labelers
 from hearteval.labels.taxonomy import Taxonomy
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Sampling, Schema, Usage
 from hearteval.models.failures import CallFailureError, Reason
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
+from hearteval.steps.completions import ask_systems
+from hearteval.steps.judgments import PairTask, RatingTask, ask_judges
+from hearteval.steps.labels import ask_labelers
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking.models import StoredReplies, keep_lost_cost

@@ -11,7 +11,6 @@ from scripted_server import Ticking, chunk, running_server, stream, text_events
 from scripted_server import sse as events
 
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
-from hearteval.completions.run import probe_systems
 from hearteval.domain import (
     Attempt,
     Completion,
@@ -24,6 +23,7 @@ from hearteval.items import load_starter_items
 from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Sampling
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
+from hearteval.steps.completions import probe_systems
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 

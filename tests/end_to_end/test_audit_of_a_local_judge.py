@@ -11,12 +11,12 @@ from hearteval.items import load_starter_items
 from hearteval.judgments.form import USUAL
 from hearteval.judgments.plan.run import plan_audit
 from hearteval.judgments.prompt import judge_prompt_hash, judge_schema
-from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.judgments.stress_set import stress_systems
 from hearteval.models.base import AskedModel, Sampling, Schema
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.models.local import LocalServer, run_local_model
+from hearteval.steps.judgments import PairTask, ask_judges
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 

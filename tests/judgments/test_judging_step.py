@@ -9,7 +9,6 @@ import pytest
 from made_records import FULL, made_study
 
 from hearteval.completions.baselines import baseline_system
-from hearteval.completions.run import complete_items
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -24,8 +23,9 @@ from hearteval.items import load_starter_items
 from hearteval.judgments.cue_judge.judge import cue_rater
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_judgments, whole_repeat
-from hearteval.judgments.run import judge_assignments
 from hearteval.judgments.stress_set import STRESS_KINDS, stress_systems
+from hearteval.steps.completions import complete_items
+from hearteval.steps.judgments import judge_assignments
 from hearteval.store.sql import SqlStore
 
 STRESSED = replace(FULL, stress_items=3)

@@ -25,17 +25,17 @@ from made_records import made_label
 
 from hearteval.domain import Attempt, Label, Rater
 from hearteval.labels.cues import CUES, cued_labels, cues_rater
-from hearteval.labels.run import (
-    find_unlabelled,
-    label_by_cues,
-    missing_by_labeler,
-    texts_to_label,
-)
 from hearteval.labels.taxonomy import Unit, load_taxonomy
 from hearteval.labels.texts import LabelledText, find_target
 from hearteval.models import asking
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import FIRST_QUESTIONS, Reply
+from hearteval.steps.labels import (
+    find_unlabelled,
+    label_by_cues,
+    missing_by_labeler,
+    texts_to_label,
+)
 from hearteval.study.verify import verify_store
 
 STRATEGIES = load_taxonomy("strategies")

@@ -31,12 +31,12 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.labels.cues import cued_labels
-from hearteval.labels.run import texts_to_label
 from hearteval.labels.safety import label_reasons, safety_rater
 from hearteval.labels.sample import choose_comparisons
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.labels.texts import LabelledText
 from hearteval.sections.reasons.measure import ThemeExample
+from hearteval.steps.labels import texts_to_label
 from hearteval.study.report.reading import read_reasons
 
 THEMES = load_taxonomy("rationales")

@@ -23,11 +23,11 @@ from made_records import made_label
 
 from hearteval.domain import Attempt, Completion, Label, Rater
 from hearteval.labels.prompt import label_messages
-from hearteval.labels.run import screen_by_rules, texts_to_label
 from hearteval.labels.safety import SAFETY, safety_standing
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
+from hearteval.steps.labels import screen_by_rules, texts_to_label
 from hearteval.study.screened import read_screened
 from hearteval.study.verify import verify_store
 

@@ -13,8 +13,8 @@ from hearteval.errors import StoreError
 from hearteval.items import load_starter_items
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_judgments
-from hearteval.judgments.run import PairTask, open_by_judge
 from hearteval.judgments.stress_set import stress_systems
+from hearteval.steps.judgments import PairTask, open_by_judge
 from hearteval.store import engines
 from hearteval.store.sql import SqlStore
 

@@ -12,7 +12,7 @@ from hearteval.config import load_study
 from hearteval.domain import Assignment, Completion, Judgment, Pair, Rater
 from hearteval.errors import SettingsError
 from hearteval.judgments.plan.pairs import enumerate_pairs
-from hearteval.judgments.run import PairTask, judge_assignments
+from hearteval.steps.judgments import PairTask, judge_assignments
 from hearteval.study import Quiet
 from hearteval.study.grow import gather, register
 from hearteval.study.people.planning import open_tasks

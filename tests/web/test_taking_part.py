@@ -12,10 +12,10 @@ from people_site import PEOPLE, World, people_world, plain, ticket_in
 from hearteval.config import load_study
 from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label, Pair, Rater, System
 from hearteval.judgments.plan.run import plan_judgments, standings_of, whole_repeat
-from hearteval.labels.run import label_by_cues
 from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.sections.reasons import Reasons
+from hearteval.steps.labels import label_by_cues
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.people.tasks import Lease
 from hearteval.store.sql import SqlStore

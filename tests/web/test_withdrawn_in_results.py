@@ -10,8 +10,8 @@ from people_site import PEOPLE, Visitor, World, people_world, plain
 
 from hearteval.domain import AXES, WITHDRAWN, Completion, Judgment, Rater, Rating
 from hearteval.judgments.plan.run import plan_judgments, plan_ratings
-from hearteval.judgments.run import judge_assignments
 from hearteval.sections.explained import Explained
+from hearteval.steps.judgments import judge_assignments
 from hearteval.study.people.planning import count_standings
 from hearteval.study.records.exchange import export_logs
 from hearteval.study.report.reading import read_examples, released_words

@@ -11,7 +11,11 @@ from hearteval.domain import Rater, Study
 from hearteval.errors import SettingsError
 from hearteval.labels.cues import CUES, cues_rater, has_cues
 from hearteval.labels.prompt import label_prompt_hash
-from hearteval.labels.run import (
+from hearteval.labels.safety import SAFETY, safety_rater
+from hearteval.labels.taxonomy import Taxonomy, Unit
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts
+from hearteval.report.coverage.missing import missing_lines
+from hearteval.steps.labels import (
     ask_labelers,
     find_unlabelled,
     label_by_cues,
@@ -19,10 +23,6 @@ from hearteval.labels.run import (
     screen_by_rules,
     texts_to_label,
 )
-from hearteval.labels.safety import SAFETY, safety_rater
-from hearteval.labels.taxonomy import Taxonomy, Unit
-from hearteval.models.asking import NOTHING_ASKED, AskedCounts
-from hearteval.report.coverage.missing import missing_lines
 from hearteval.study import quoted
 from hearteval.study.asking.cost import estimate_labels
 from hearteval.study.asking.models import Asking, schema_of_labels

@@ -14,20 +14,12 @@ from hearteval.analysis.data import StudyData
 from hearteval.analysis.latency import SystemLatency, latency_by_system
 from hearteval.analysis.study import StudyResults
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
-from hearteval.completions.run import probe_systems
 from hearteval.config import StudySettings
 from hearteval.config.first_models import STILL_EXAMPLES, WRITE_PROMPTS, are_examples
 from hearteval.domain import Assignment, Attempt, Item, LatencyProbe, Rater, Study, System
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import PAPER, JudgeForm
 from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments, plan_ratings
-from hearteval.judgments.run import (
-    JudgingTask,
-    PairTask,
-    RatingTask,
-    ask_judges,
-    judge_assignments,
-)
 from hearteval.models.asking import AskedCounts
 from hearteval.report.answers.headline import results_notices
 from hearteval.report.coverage.missing import missing_lines
@@ -36,6 +28,14 @@ from hearteval.report.leaderboard import anchored_rows, leaderboard_rows
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges
+from hearteval.steps.completions import probe_systems
+from hearteval.steps.judgments import (
+    JudgingTask,
+    PairTask,
+    RatingTask,
+    ask_judges,
+    judge_assignments,
+)
 from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell, quoted

@@ -26,13 +26,13 @@ from hearteval.items import load_starter_items
 from hearteval.judgments.form import USUAL
 from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments
 from hearteval.judgments.prompt import judge_schema
-from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.judgments.stress_set import AUDIT_KINDS, STRESS_KINDS, stress_systems
 from hearteval.judgments.stress_set.audit import audit_study_id, choose_items, with_references
 from hearteval.judgments.stress_set.injections import SIDES
 from hearteval.models.base import AskedModel, Message, Sampling, Schema
 from hearteval.protocol import load_protocol
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges
+from hearteval.steps.judgments import PairTask, ask_judges
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Literal, cast
 
 from hearteval.completions.prompting import brief_of, support_messages
-from hearteval.completions.run import given_up_completions, systems_to_ask
 from hearteval.config import ModelSettings, StudySettings, read_key
 from hearteval.domain import (
     Assignment,
@@ -33,20 +32,21 @@ from hearteval.judgments.plan.run import (
     whole_repeat,
 )
 from hearteval.judgments.prompt import judge_messages
-from hearteval.judgments.run import (
+from hearteval.judgments.stress_set import STRESS_KINDS
+from hearteval.labels.prompt import label_messages
+from hearteval.labels.taxonomy import Taxonomy
+from hearteval.models.asking import to_messages
+from hearteval.models.base import Sampling
+from hearteval.models.prices import Estimate, estimate_prompt_tokens, price_per_million
+from hearteval.steps.completions import given_up_completions, systems_to_ask
+from hearteval.steps.judgments import (
     PairTask,
     RatingTask,
     given_up_judgments,
     open_by_judge,
     settled_ratings,
 )
-from hearteval.judgments.stress_set import STRESS_KINDS
-from hearteval.labels.prompt import label_messages
-from hearteval.labels.run import texts_to_label
-from hearteval.labels.taxonomy import Taxonomy
-from hearteval.models.asking import to_messages
-from hearteval.models.base import Sampling
-from hearteval.models.prices import Estimate, estimate_prompt_tokens, price_per_million
+from hearteval.steps.labels import texts_to_label
 from hearteval.store.base import Store
 from hearteval.store.records import Record
 from hearteval.study.asking.expecting import (

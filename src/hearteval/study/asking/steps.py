@@ -8,7 +8,6 @@ from typing import Any
 
 from hearteval.analysis.coverage.study import SystemCoverage, cover_systems, naming_words
 from hearteval.analysis.data import StudyData
-from hearteval.completions.run import ask_systems, complete_items, systems_to_ask
 from hearteval.config import ModelSettings
 from hearteval.domain import (
     Attempt,
@@ -28,7 +27,12 @@ from hearteval.judgments.plan.run import (
     ratings_to_ask,
     store_stress_set,
 )
-from hearteval.judgments.run import (
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
+from hearteval.models.base import AskedModel
+from hearteval.models.http import find_dropped
+from hearteval.report.coverage.missing import missing_lines
+from hearteval.steps.completions import ask_systems, complete_items, systems_to_ask
+from hearteval.steps.judgments import (
     JudgingTask,
     PairTask,
     RatingTask,
@@ -37,10 +41,6 @@ from hearteval.judgments.run import (
     missing_by_judge,
     open_by_judge,
 )
-from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
-from hearteval.models.base import AskedModel
-from hearteval.models.http import find_dropped
-from hearteval.report.coverage.missing import missing_lines
 from hearteval.study import Tell
 from hearteval.study.asking.models import Asking
 from hearteval.study.asking.running import ask_models

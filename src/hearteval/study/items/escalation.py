@@ -40,13 +40,13 @@ from hearteval.items.escalation.prompt import (
     rewrite_messages,
     rewrite_schema,
 )
-from hearteval.items.escalation.run import Escalation, Hand, Read, escalate, reading_by
 from hearteval.items.files import format_items, format_screenings
 from hearteval.items.run import evidence_path, read_item_file, read_text
 from hearteval.models.asking import MAX_INVALID, n_workers, to_messages
 from hearteval.models.base import AskedModel, JsonObject, Message, Reply, Sampling, Schema
 from hearteval.models.prices import estimate_prompt_tokens
 from hearteval.models.wrappers.cached import Cached
+from hearteval.steps.rewrites import Escalation, Hand, Read, escalate, reading_by
 from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore

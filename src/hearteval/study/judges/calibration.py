@@ -13,10 +13,10 @@ from hearteval.judgments.calibration import (
     calibration_targets,
     keyed_examples,
 )
-from hearteval.judgments.run import RatingTask, ask_judges, missing_by_judge, settled_ratings
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.coverage.missing import missing_lines
 from hearteval.sections.ratings.calibration import RaterCalibration, measure_calibration
+from hearteval.steps.judgments import RatingTask, ask_judges, missing_by_judge, settled_ratings
 from hearteval.study.asking.cost import estimate_judgments
 from hearteval.study.asking.models import Asking
 from hearteval.study.asking.running import ask_models

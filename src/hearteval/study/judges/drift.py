@@ -8,9 +8,9 @@ from hearteval.domain import Assignment, Completion, Item, Pair, Study
 from hearteval.errors import SettingsError
 from hearteval.judgments.drift import ask_anew, drift_study, drift_study_id
 from hearteval.judgments.halo import choose_assignments
-from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.sections.board.measure import Board, measure_board
+from hearteval.steps.judgments import PairTask, ask_judges
 from hearteval.study.asking.cost import estimate_judgments
 from hearteval.study.asking.models import Asking
 from hearteval.study.asking.running import ask_models

@@ -27,8 +27,8 @@ from hearteval.judgments.halo import (
     halo_study,
     halo_study_id,
 )
-from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
+from hearteval.steps.judgments import PairTask, ask_judges
 from hearteval.store.base import Store
 from hearteval.study.asking.cost import estimate_judgments
 from hearteval.study.asking.models import Asking

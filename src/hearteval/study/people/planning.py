@@ -21,10 +21,10 @@ from hearteval.judgments.plan.pairs import (
 )
 from hearteval.judgments.plan.run import most_while_people_write, standings_of
 from hearteval.labels.agreement import LabelAgreement, agree_on_labels
-from hearteval.labels.run import screen_by_rules, texts_to_label
 from hearteval.labels.safety import SAFETY, Standing
 from hearteval.labels.taxonomy import TaxonomyName, Unit, load_taxonomy
 from hearteval.labels.texts import reasons_text
+from hearteval.steps.labels import screen_by_rules, texts_to_label
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk, ItemReading
 from hearteval.study.people.checks import store_checks

@@ -208,7 +208,7 @@ async def ask_judges(
     `open_by_judge` leaves out.
 
     Raises:
-        ExceptionGroup: As `hearteval.completions.run.ask_systems`.
+        ExceptionGroup: As `hearteval.steps.completions.ask_systems`.
     """
     prompt_hash = judge_prompt_hash(task.form)
 

@@ -154,7 +154,7 @@ async def ask_labelers(
     then missing: never a default. None stands for a labeler that has nothing left.
 
     Raises:
-        ExceptionGroup: As `hearteval.completions.run.ask_systems`.
+        ExceptionGroup: As `hearteval.steps.completions.ask_systems`.
     """
     store = writer.store
     texts = texts_to_label(store, study, taxonomy)
