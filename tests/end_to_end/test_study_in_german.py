@@ -1,6 +1,7 @@
 """A study in German, from its file to its results, offline; and one in two languages."""
 
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def come(world: World, *kinds: str, language: str, **form: str) -> Visitor:
 def seen(visitor: Visitor, items: dict[str, Item]) -> set[str]:
     """The languages of what somebody is given to write for, all of it."""
     found = set()
-    while "ticket" in (page := visitor.get("write")):
+    while "ticket" in (page := unescape(visitor.get("write"))):
         last = {one.language[:2] for one in items.values() if one.context[-1].text in page}
         found |= last
         assert visitor.send("write", text=REPLY).status_code == 303
