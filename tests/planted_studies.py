@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.data import Provenance, StudyData, assigned
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import score_study

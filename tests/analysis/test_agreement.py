@@ -9,12 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rating_tables import FLEISS_1971, KRIPPENDORFF_C, coded_ratings, from_counts, long_rows
 
-from hearteval.analysis.agreement.ratings import (
-    Agreement,
-    AgreementMeasure,
-    AgreementSettings,
-    measure_agreement,
-)
+from hearteval.analysis.agreement.measures import AgreementMeasure, AgreementSettings
+from hearteval.analysis.agreement.ratings import Agreement, measure_agreement
 from hearteval.errors import InvalidVotesError, SettingsError
 from hearteval.notices import Kind
 from hearteval.stats.agreement.table import CodedRatings, Level

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack, get_args, overload
 
 import narwhals.stable.v2 as nw
 
+from hearteval.analysis.agreement.measures import AgreementSettings
 from hearteval.analysis.agreement.parts import (
     CategoryAgreement,
     PairAgreement,
@@ -15,11 +16,7 @@ from hearteval.analysis.agreement.parts import (
     agree_by_rater,
     pool_agreement,
 )
-from hearteval.analysis.agreement.ratings import (
-    Agreement,
-    AgreementSettings,
-    measure_agreement,
-)
+from hearteval.analysis.agreement.ratings import Agreement, measure_agreement
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.api.groups import AgreementsBy, make_groups
 from hearteval.api.shown import Shown

@@ -12,7 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from hearteval.analysis.agreement.ratings import AgreementSettings, measure_agreement
+from hearteval.analysis.agreement.measures import AgreementSettings
+from hearteval.analysis.agreement.ratings import measure_agreement
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import Marks, agree
 from hearteval.domain import Item, Label
@@ -190,26 +191,22 @@ def _agree_on_scale(
 ) -> ScaleAgreement | None:
     one, other = (
         {
-            item_id: answers[question].score
+            item_id: score
             for item_id, answers in said[name].items()
-            if question in answers
+            if question in answers and (score := answers[question].score) is not None
         }
         for name in names
     )
-    both = sorted(id_ for id_ in one if one[id_] is not None and other.get(id_) is not None)
+    both = sorted(one.keys() & other.keys())
     if not both:
         return None
-    pairs = [(one[id_] or 0.0, other[id_] or 0.0) for id_ in both]
-    scores = sorted({score for pair in pairs for score in pair})
+    rows = [
+        (id_, name, str(of[id_]))
+        for name, of in zip(names, (one, other), strict=True)
+        for id_ in both
+    ]
     measured = measure_agreement(
-        CodedRatings(
-            units=tuple(both),
-            raters=names,
-            values=tuple(map(str, scores)),
-            unit=np.repeat(np.arange(len(both)), 2),
-            rater=np.tile(np.arange(2), len(both)),
-            value=np.array([scores.index(score) for pair in pairs for score in pair]),
-        ),
+        CodedRatings.of(*zip(*rows, strict=True)),
         AgreementSettings(level="ordinal", resamples=RESAMPLES),
     ).krippendorff_alpha
     value = measured.value
@@ -218,7 +215,7 @@ def _agree_on_scale(
         other=names[1],
         question=question,
         n_items=len(both),
-        near=sum(abs(a - b) <= MOST_APART for a, b in pairs) / len(pairs),
+        near=sum(abs(one[id_] - other[id_]) <= MOST_APART for id_ in both) / len(both),
         alpha=None
         if value is None
         else Estimate(value=value, low=measured.low, high=measured.high),

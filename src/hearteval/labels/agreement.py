@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
-from hearteval.analysis.agreement.ratings import Agreement, AgreementSettings, measure_agreement
+from hearteval.analysis.agreement.measures import AgreementSettings
+from hearteval.analysis.agreement.ratings import Agreement, measure_agreement
 from hearteval.domain import Label
 from hearteval.stats.agreement.table import CodedRatings
 
@@ -58,19 +57,6 @@ def agree_on_labels(
 
 
 def _measure(labels: list[Label]) -> Agreement:
-    texts = [one.text_id for one in labels]
-    columns: tuple[list[str], ...] = (
-        texts,
-        [one.rater_id for one in labels],
-        [str(one.verdict) for one in labels],
-    )
-    names = [tuple(sorted(set(column))) for column in columns]
-    unit, rater, value = (
-        np.array([places.index(cell) for cell in column], dtype=np.int64)
-        for column, places in zip(columns, names, strict=True)
-    )
-    units, raters, values = names
-    coded = CodedRatings(
-        units=units, raters=raters, values=values, unit=unit, rater=rater, value=value
-    )
+    rows = [(one.text_id, one.rater_id, str(one.verdict)) for one in labels]
+    coded = CodedRatings.of(*zip(*rows, strict=True))
     return measure_agreement(coded, AgreementSettings(level="nominal", resamples=RESAMPLES))

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from hearteval.analysis.agreement.ratings import Agreement, AgreementMeasure
+from hearteval.analysis.agreement.measures import AgreementMeasure
+from hearteval.analysis.agreement.ratings import Agreement
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (
     count,

@@ -11,19 +11,21 @@ from typing import NoReturn
 
 import numpy as np
 
-from hearteval.analysis.agreement.ratings import (
-    NAMES_ONLY,
+from hearteval.analysis.agreement.measures import (
     AgreementMeasure,
     AgreementSettings,
     Builder,
-    PreparedRatings,
-    measure_coefficients,
+    measure_table,
     measured,
+    require_units,
+)
+from hearteval.analysis.agreement.ratings import (
+    NAMES_ONLY,
+    PreparedRatings,
     prepare_ratings,
 )
-from hearteval.analysis.agreement.support import MIN_UNITS
 from hearteval.errors import NotIdentifiedError, SettingsError
-from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, fisher_interval
+from hearteval.stats.agreement.bootstrap import estimate
 from hearteval.stats.agreement.kappas import (
     agreement_with_others,
     chance_disagreement,
@@ -40,6 +42,7 @@ from hearteval.stats.agreement.table import (
     RatingTable,
     check_table,
     divide,
+    lay_out,
     select_ratings,
 )
 from hearteval.stats.comparisons import FloatArray
@@ -163,7 +166,7 @@ def _measure_pair(
         "cohen_kappa_weighted_value": weighted,
     }
     if n_pairs <= MAX_INTERVALS:
-        return measure_coefficients(table, builders, settings)[0]
+        return measure_table(table, builders, settings)[0]
     return {name: _value_of(build, table) for name, build in builders.items()}
 
 
@@ -211,15 +214,10 @@ def _mean_share(shares: FloatArray, level: float) -> AgreementMeasure:
         return AgreementMeasure(reason="no other rater rates the same units")
 
     def interval(_: float) -> tuple[float, float]:
-        _require_units(len(shares))
+        require_units(len(shares), "units")
         return mean_interval(shares, level=level)
 
     return measured(lambda: float(shares.mean()), interval)
-
-
-def _require_units(n: int) -> None:
-    if n < MIN_UNITS:
-        raise NotIdentifiedError(f"no interval: it takes {MIN_UNITS} units, and there are {n}")
 
 
 def agree_by_category(
@@ -246,7 +244,7 @@ def agree_by_category(
             "specific_agreement": lambda one=against: specific_agreement(one, 1),
             "fleiss_kappa": lambda one=against: _kappa_of_one(one),
         }
-        measures, _ = measure_coefficients(against, builders, settings)
+        measures, _ = measure_table(against, builders, settings)
         found.append(
             CategoryAgreement(
                 value=name, n_values=int(is_it.sum()), share=float(is_it.mean()), **measures
@@ -286,28 +284,21 @@ def pool_agreement(tables: Sequence[CodedRatings], settings: AgreementSettings) 
         by_chance = [of(weights[at]) for of, at in zip(chance, places, strict=True)]
         return 1 - divide(1 - agreement(weights), np.mean(by_chance, axis=0))
 
-    whole = RatingTable(
-        unit=np.arange(len(names)),
-        rater=np.zeros(len(names), dtype=np.int64),
-        category=np.zeros(len(names), dtype=np.int64),
-        count=np.ones(len(names), dtype=np.int64),
-        values=np.zeros(1),
-        n_units=len(names),
-        n_raters=1,
+    n = len(names)
+    measures, _ = measure_table(
+        lay_out(np.arange(n), np.zeros(n, dtype=np.int64), np.zeros(n)),
+        {
+            "percent_agreement": lambda: Coefficient(
+                of_weights=agreement, undefined="no table has pairs"
+            ),
+            "fleiss_kappa": lambda: Coefficient(
+                of_weights=kappa, undefined="chance alone would agree"
+            ),
+        },
+        replace(settings, interval="fisher-z"),
+        n_units=lambda _: require_units(n, "units"),
     )
-    coefficients = {
-        "percent_agreement": Coefficient(of_weights=agreement, undefined="no table has pairs"),
-        "fleiss_kappa": Coefficient(of_weights=kappa, undefined="chance alone would agree"),
-    }
-    rng = np.random.default_rng(settings.seed)
-    samples = bootstrap_units(
-        list(coefficients.values()), whole, n_resamples=settings.resamples, rng=rng
-    )
-    measures = {
-        name: _pooled(name, coefficient, of_name, whole, settings)
-        for (name, coefficient), of_name in zip(coefficients.items(), samples, strict=True)
-    }
-    return PooledAgreement(n_tables=len(usable), n_units=len(names), **measures)
+    return PooledAgreement(n_tables=len(usable), n_units=n, **measures)
 
 
 def _is_usable(part: PreparedRatings) -> bool:
@@ -316,20 +307,3 @@ def _is_usable(part: PreparedRatings) -> bool:
     except NotIdentifiedError:
         return False
     return True
-
-
-def _pooled(
-    name: str,
-    coefficient: Coefficient,
-    samples: FloatArray,
-    table: RatingTable,
-    settings: AgreementSettings,
-) -> AgreementMeasure:
-    value, n, level = estimate(coefficient, table), table.n_units, settings.confidence
-    lowest = 0.0 if name == "percent_agreement" else -1.0
-
-    def interval(value: float) -> tuple[float, float]:
-        _require_units(n)
-        return fisher_interval(value, samples, n_units=n, level=level, lowest=lowest)
-
-    return measured(lambda: value, interval)

@@ -5,24 +5,28 @@ Nothing is clipped, and a measure that does not apply has a reason in place of a
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, NoReturn, get_args
+from typing import NamedTuple, NoReturn, get_args
 
 import numpy as np
 
-from hearteval.analysis.agreement.support import agreement_warnings, check_support, find_odd
+from hearteval.analysis.agreement.measures import (
+    MIN_UNITS,
+    AgreementMeasure,
+    AgreementSettings,
+    Builder,
+    IntervalKind,
+    measure_table,
+    measured,
+    require_units,
+    stepped_up,
+)
 from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError, first_few
 from hearteval.notices import Kind, Notice, by_severity
-from hearteval.stats.agreement.bootstrap import (
-    MIN_WIDTH,
-    bootstrap_units,
-    estimate,
-    fisher_interval,
-    percentile_interval,
-)
+from hearteval.stats.agreement.bootstrap import MIN_WIDTH
 from hearteval.stats.agreement.cronbach import cronbach_alpha, feldt_interval
-from hearteval.stats.agreement.icc import count_complete, icc_1, icc_a1, icc_c1, step_up
+from hearteval.stats.agreement.icc import count_complete, icc_1, icc_a1, icc_c1
 from hearteval.stats.agreement.kappas import (
     cohen_kappa,
     cohen_kappa_weighted,
@@ -35,87 +39,21 @@ from hearteval.stats.agreement.krippendorff import krippendorff_alpha
 from hearteval.stats.agreement.table import (
     MISSING,
     CodedRatings,
-    Coefficient,
     Level,
     RatingTable,
+    count_support,
+    lay_out,
     merge_equal_units,
 )
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 
-IntervalKind = Literal["fisher-z", "percentile"]
-Builder = Callable[[], Coefficient]
-SHARES = ("percent_agreement", "specific_agreement")
-"""Measures from 0 to 1, not from -1."""
 NAMES_ONLY = "does not apply at nominal level, where values are names and not numbers"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementMeasure:
-    """One measure of agreement.
-
-    Attributes:
-        value: The estimate, as it is, below 0 too; None where the measure does not apply.
-        low: Lower end of the interval over units; None where there is none.
-        reason: Why value or interval is None.
-    """
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    reason: str | None = None
-
-
-def measured(
-    value: Callable[[], float], interval: Callable[[float], tuple[float, float]]
-) -> AgreementMeasure:
-    """Return a value with its interval; where either is not determined, why."""
-    found = None
-    try:
-        found = value()
-        low, high = interval(found)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=found, reason=str(error))
-    return AgreementMeasure(value=found, low=low, high=high)
-
-
-def stepped_up(single: AgreementMeasure, k: int) -> AgreementMeasure:
-    """Return the reliability of the mean of k raters, from that of one."""
-    if single.value is None:
-        return single
-    try:
-        value = step_up(single.value, k)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(reason=str(error))
-    if single.low is None or single.high is None:
-        return replace(single, value=value)
-    try:
-        low, high = step_up(single.low, k), step_up(single.high, k)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, reason=f"no interval: {error}")
-    return AgreementMeasure(value=value, low=low, high=high)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementSettings:
-    """How the ratings were read and resampled.
-
-    Attributes:
-        min: Lowest value that counts; None for no limit.
-        max: Highest value that counts; None for no limit.
-        resamples: Bootstrap samples of units.
-        interval: ``fisher-z``, with the samples' standard error, or their ``percentile`` points.
-        confidence: Nominal coverage of the intervals.
-        reverse: Raters, or items, whose values are turned: max + min - value.
-    """
-
-    level: Level
-    min: float | None = None
-    max: float | None = None
-    resamples: int = 1000
-    seed: int = 0
-    interval: IntervalKind = "fisher-z"
-    confidence: float = 0.95
-    reverse: tuple[str, ...] = ()
+FEW_UNITS = 30
+FEW_CASES = 10
+"""Units that hold another value than the commonest, or whose ratings differ: intervals of kappa and
+alpha cover .87 to .90 of a nominal .95 with 5 to 9 of them; AC1 and percent agreement .95."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +121,8 @@ def measure_agreement(ratings: CodedRatings, settings: AgreementSettings) -> Agr
     """
     prepared = prepare_ratings(ratings, settings)
     table = merge_equal_units(prepared.table)
-    measures, warnings = measure_coefficients(table, _builders(table, settings.level), settings)
+    measures, samples = measure_table(table, _builders(table, settings.level), settings)
+    warnings = _warn_of_samples(measures, samples, settings)
     measures |= _measure_means(table, measures, settings)
     return Agreement(
         n_units=len(ratings.units),
@@ -191,7 +130,7 @@ def measure_agreement(ratings: CodedRatings, settings: AgreementSettings) -> Agr
         n_values=prepared.n_values,
         excluded=prepared.excluded,
         settings=settings,
-        warnings=by_severity([*agreement_warnings(ratings, table, settings.level), *warnings]),
+        warnings=by_severity([*_warn_of_table(ratings, table, settings.level), *warnings]),
         notes=_notes(table, measures),
         **measures,
     )
@@ -372,21 +311,11 @@ def _exclude(
 
 def _build_table(ratings: CodedRatings, numbers: FloatArray, is_used: BoolArray) -> RatingTable:
     """Sort by name; leave out units and raters without a value, so that they change no draw."""
-    units, unit = np.unique(_rank(ratings.units)[ratings.unit[is_used]], return_inverse=True)
-    raters, rater = np.unique(_rank(ratings.raters)[ratings.rater[is_used]], return_inverse=True)
-    values, category = np.unique(numbers[is_used], return_inverse=True)
+    unit, rater = ratings.unit[is_used], ratings.rater[is_used]
+    table = lay_out(_rank(ratings.units)[unit], _rank(ratings.raters)[rater], numbers[is_used])
     # No coefficient depends on the scale; a power of two changes no digit, and squares stay finite.
-    exponent = np.frexp(np.abs(values).max(initial=0))[1]
-    order = np.lexsort((rater, unit))
-    return RatingTable(
-        unit=unit[order],
-        rater=rater[order],
-        category=category[order],
-        count=np.ones(len(units), dtype=np.int64),
-        values=np.ldexp(values, -exponent),
-        n_units=len(units),
-        n_raters=len(raters),
-    )
+    exponent = np.frexp(np.abs(table.values).max(initial=0))[1]
+    return replace(table, values=np.ldexp(table.values, -exponent))
 
 
 def _builders(table: RatingTable, level: Level) -> dict[str, Builder]:
@@ -413,36 +342,76 @@ def _refuse_names() -> NoReturn:
     raise NotIdentifiedError(NAMES_ONLY)
 
 
-def measure_coefficients(
-    table: RatingTable, builders: Mapping[str, Builder], settings: AgreementSettings
-) -> tuple[dict[str, AgreementMeasure], list[Notice]]:
-    """Return the measures by name, and a warning for each interval that some samples are not in."""
-    measures: dict[str, AgreementMeasure] = {}
-    coefficients: dict[str, Coefficient] = {}
-    values: dict[str, float] = {}
-    for name, build in builders.items():
-        try:
-            coefficient = build()
-            values[name] = estimate(coefficient, table)
-        except NotIdentifiedError as error:
-            measures[name] = AgreementMeasure(reason=str(error))
-        else:
-            coefficients[name] = coefficient
-    if not coefficients:
-        return measures, []
-    samples = bootstrap_units(
-        list(coefficients.values()),
-        table,
-        n_resamples=settings.resamples,
-        rng=np.random.default_rng(settings.seed),
+def _warn_of_table(ratings: CodedRatings, table: RatingTable, level: Level) -> list[Notice]:
+    """Name what makes measures and intervals doubtful."""
+    n = table.n_pairable
+    warnings = []
+    if not n:
+        text = (
+            "No unit has two values, so there is nothing to agree on. A table with a column for"
+            " each rater is read with --wide (in Python wide=True)."
+        )
+        warnings.append(Notice(Kind.NO_INTERVAL, text))
+    elif n < MIN_UNITS:
+        have = "Only 1 unit has" if n == 1 else f"Only {n} units have"
+        text = f"{have} two values: with fewer than {MIN_UNITS} nothing has an interval."
+        warnings.append(Notice(Kind.NO_INTERVAL, text))
+    elif n < FEW_UNITS:
+        text = f"Only {n} units have two values: intervals from so few are often too narrow."
+        warnings.append(Notice(Kind.FEW_ITEMS, text))
+    n_differing, n_other = count_support(table)
+    cases = (
+        (n_other, f"Only {n_other} of {n} units hold any value but the commonest one"),
+        (n_differing, f"Raters differ on only {n_differing} of {n} units"),
     )
+    warnings += [
+        Notice(Kind.FEW_CASES, f"{text}: intervals of kappa, alpha and ICC may be too narrow.")
+        for n_cases, text in cases
+        if n >= MIN_UNITS and 0 < n_cases < FEW_CASES and 2 * n_cases < n
+    ]
+    return [*warnings, *_left_out(ratings, table, level)]
+
+
+def _left_out(ratings: CodedRatings, table: RatingTable, level: Level) -> list[Notice]:
+    warnings = []
+    n_complete, n_units = count_complete(table), len(ratings.units)
+    if level != "nominal" and n_complete < table.n_pairable:
+        few = ": intervals from so few are often too narrow" if n_complete < FEW_UNITS else ""
+        text = (
+            f"The ICCs use the {n_complete} of {n_units} units that all"
+            f" {table.n_raters} raters rated{few}."
+        )
+        warnings.append(Notice(Kind.FEW_ITEMS if few else Kind.UNUSED, text))
+    n_alone = n_units - table.n_pairable
+    if n_alone:
+        text = f"{n_alone} of {n_units} units have fewer than two values and carry no pair."
+        warnings.append(Notice(Kind.UNUSED, text))
+    n_silent = len(ratings.raters) - table.n_raters
+    if n_silent:
+        text = f"{n_silent} of {len(ratings.raters)} raters have no value that counts."
+        warnings.append(Notice(Kind.UNUSED, text))
+    return warnings
+
+
+def _is_odd(value: float, samples: FloatArray, level: float) -> bool:
+    """Say whether an estimate lies outside the middle share `level` of its resampled values."""
+    low, high = np.nanquantile(samples, ((1 - level) / 2, (1 + level) / 2))
+    return not low <= value <= high
+
+
+def _warn_of_samples(
+    measures: Mapping[str, AgreementMeasure],
+    samples: Mapping[str, FloatArray],
+    settings: AgreementSettings,
+) -> list[Notice]:
+    """Name the intervals that some samples are not in, and those that do not fit the table."""
     odd: list[str] = []
     undefined: dict[int, list[str]] = {}
-    for (name, value), of_name in zip(values.items(), samples, strict=True):
-        measures[name] = _with_interval(name, value, of_name, table, settings)
-        if measures[name].low is None:
+    for name, of_name in samples.items():
+        value = measures[name].value
+        if value is None or measures[name].low is None:
             continue
-        if find_odd(value, of_name, settings.confidence):
+        if _is_odd(value, of_name, settings.confidence):
             odd.append(name)
         undefined.setdefault(int(np.isnan(of_name).sum()), []).append(name)
     warnings = [
@@ -457,7 +426,7 @@ def measure_coefficients(
             " resampled units repeat values that stand once in the table, so the bootstrap, and"
             " with it the interval, does not fit this table."
         )
-    return measures, [Notice(Kind.FEW_CASES, text) for text in warnings]
+    return [Notice(Kind.FEW_CASES, text) for text in warnings]
 
 
 def _measure_means(
@@ -470,7 +439,7 @@ def _measure_means(
         return _refuse_names() if settings.level == "nominal" else cronbach_alpha(table)
 
     def interval(alpha: float) -> tuple[float, float]:
-        check_support("cronbach_alpha", n_units, table, settings.level)
+        require_units(n_units, "units with two values or more")
         if alpha > 1 - MIN_WIDTH:
             raise NotIdentifiedError(f"no interval: {alpha:g} is the end of the scale")
         return feldt_interval(alpha, n_units, table.n_raters, level=settings.confidence)
@@ -480,24 +449,3 @@ def _measure_means(
         "icc_ak": stepped_up(single["icc_a1"], table.n_raters),
         "cronbach_alpha": measured(alpha, interval),
     }
-
-
-def _with_interval(
-    name: str,
-    value: float,
-    samples: FloatArray,
-    table: RatingTable,
-    settings: AgreementSettings,
-) -> AgreementMeasure:
-    n_units = count_complete(table) if name.startswith("icc_") else table.n_pairable
-
-    def interval(value: float) -> tuple[float, float]:
-        check_support(name, n_units, table, settings.level)
-        if settings.interval == "percentile":
-            return percentile_interval(samples, level=settings.confidence)
-        lowest = 0.0 if name in SHARES else -1.0
-        return fisher_interval(
-            value, samples, n_units=n_units, level=settings.confidence, lowest=lowest
-        )
-
-    return measured(lambda: value, interval)

@@ -11,9 +11,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from hearteval.analysis.agreement.measures import (
+    MIN_UNITS,
+    AgreementMeasure,
+    measured,
+    require_units,
+)
 from hearteval.analysis.agreement.pair_votes import TIE, count_votes
-from hearteval.analysis.agreement.ratings import AgreementMeasure, measured
-from hearteval.analysis.agreement.support import MIN_UNITS
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.agreement.bootstrap import fisher_interval
@@ -54,7 +58,7 @@ def measure(
         return AgreementMeasure(reason=ONE_CATEGORY)
 
     def interval(value: float) -> tuple[float, float]:
-        _require_items(len(sums))
+        require_units(len(sums), "items or more")
         samples = figure(_resampled(sums, seed))
         return fisher_interval(value, samples, n_units=len(sums), level=level, lowest=lowest)
 
@@ -105,7 +109,7 @@ def compare_shares(
         moved[side] = np.bincount(label[is_in], weights=weights, minlength=n_items)
     value = means[0] - means[1]
     try:
-        _require_items(min(sizes))
+        require_units(min(sizes), "items or more")
     except NotIdentifiedError as error:
         return AgreementMeasure(value=value, reason=str(error)), None
     n = np.array(sizes, dtype=np.float64)
@@ -243,10 +247,3 @@ def _draws(n_items: int, seed: int) -> FloatArray:
     cells = drawn + n_items * np.arange(N_RESAMPLES)[:, np.newaxis]
     counts = np.bincount(cells.ravel(), minlength=N_RESAMPLES * n_items)
     return counts.reshape(N_RESAMPLES, n_items).astype(np.float64)
-
-
-def _require_items(n_items: int) -> None:
-    if n_items < MIN_UNITS:
-        raise NotIdentifiedError(
-            f"no interval: it takes {MIN_UNITS} items or more, and there are {n_items}"
-        )

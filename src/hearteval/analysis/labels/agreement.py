@@ -138,8 +138,10 @@ def compare_marks(a: FloatArray, b: FloatArray, wanted: Sequence[str]) -> list[C
 
     The first are the means over the categories that have one, then those of each category.
     """
+    kappas = kappa_figures(a, b)
     columns: list[Column] = [
-        {name: _figure(name, x, y) for name in wanted} for x, y in zip(a.T, b.T, strict=True)
+        {name: kappa if name == "kappa" else _figure(name, x, y) for name in wanted}
+        for x, y, kappa in zip(a.T, b.T, kappas, strict=True)
     ]
     means: dict[str, _Figure | None] = dict.fromkeys(wanted)
     for name in wanted:
@@ -204,9 +206,7 @@ def _of_mean(figure: _Figure, item: IntArray, *, level: float) -> Estimate:
 
 
 def _figure(name: str, x: FloatArray, y: FloatArray) -> _Figure | None:
-    """Return a figure of one category; None where there is nothing to divide by."""
-    if name == "kappa":
-        return _kappa(x, y)
+    """Return a share of one category; None where there is nothing to divide by."""
     both = x * y
     above, below = {"f1": (2 * both, x + y), "precision": (both, y), "recall": (both, x)}[name]
     total = below.sum()
@@ -216,17 +216,35 @@ def _figure(name: str, x: FloatArray, y: FloatArray) -> _Figure | None:
     return _Figure(value, (above - value * below) / total, below > 0)
 
 
-def _kappa(x: FloatArray, y: FloatArray) -> _Figure | None:
-    """Return Cohen's kappa; with every two people in both orders it is Fleiss'."""
-    p, q, n = x.mean(), y.mean(), len(x)
-    if not (0 < p < 1 and 0 < q < 1):
-        return None
-    same = (x == y).astype(np.float64)
-    observed, expected = same.mean(), p * q + (1 - p) * (1 - q)
-    rest = 1 - expected
+def kappa_figures(x: FloatArray, y: FloatArray) -> list[_Figure | None]:
+    """Return Cohen's kappa of each category; with every two people in both orders it is Fleiss'.
+
+    Marks are 0 or 1, or shares of several raters; None where either says the same of all.
+    """
+    p, q = x.mean(axis=0), y.mean(axis=0)
+    varies = (p > 0) & (p < 1) & (q > 0) & (q < 1)
+    parts = zip(*(part.T for part in same_and_chance(x, y)), strict=True)
+    return [kappa_figure(*each) if has else None for each, has in zip(parts, varies, strict=True)]
+
+
+def same_and_chance(
+    x: FloatArray, y: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return how often two say the same, by category, and by chance, and what rows do to either."""
+    n, same = len(x), x * y + (1 - x) * (1 - y)
+    p, q = x.mean(axis=0), y.mean(axis=0)
+    observed, expected = same.mean(axis=0), p * q + (1 - p) * (1 - q)
     moves_expected = ((x - p) * (2 * q - 1) + (y - q) * (2 * p - 1)) / n
-    moves = ((same - observed) / n * rest - (1 - observed) * moves_expected) / rest**2
-    return _Figure(float((observed - expected) / rest), moves, np.ones(n, dtype=bool))
+    return observed, expected, (same - observed) / n, moves_expected
+
+
+def kappa_figure(
+    observed: float, chance: float, moves: FloatArray, moves_chance: FloatArray
+) -> _Figure:
+    """Return kappa of an agreement and its chance, below 1."""
+    rest = 1 - chance
+    moved = (moves * rest - (1 - observed) * moves_chance) / rest**2
+    return _Figure(float((observed - chance) / rest), moved, np.ones(len(moves), dtype=bool))
 
 
 def bounded(

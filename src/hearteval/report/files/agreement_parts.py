@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from hearteval.analysis.agreement.measures import AgreementMeasure, AgreementSettings
 from hearteval.analysis.agreement.parts import (
     CategoryAgreement,
     PairAgreement,
     PooledAgreement,
     RaterAgreement,
 )
-from hearteval.analysis.agreement.ratings import AgreementMeasure, AgreementSettings
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     count,

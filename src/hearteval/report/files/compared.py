@@ -20,7 +20,7 @@ from hearteval.report.text import (
 )
 
 if TYPE_CHECKING:
-    from hearteval.analysis.agreement.ratings import AgreementMeasure
+    from hearteval.analysis.agreement.measures import AgreementMeasure
 
 MAX_NAME = 30
 RHO, TAU = "\N{GREEK SMALL LETTER RHO}", "\N{GREEK SMALL LETTER TAU}"

@@ -10,8 +10,8 @@ from itertools import combinations
 
 import numpy as np
 
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.agreement.pair_votes import ABSENT, PairVotes, is_vote
-from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.analysis.estimates import PLANNED
 from hearteval.sections.people.judges.consensus import AxisCoefficients, measure_axes

@@ -7,7 +7,7 @@ from hearteval.sections.agreement.judges import JudgesAgreement
 from hearteval.sections.people.judges.study import PeopleAndJudges
 
 if TYPE_CHECKING:
-    from hearteval.analysis.agreement.ratings import AgreementMeasure
+    from hearteval.analysis.agreement.measures import AgreementMeasure
 
 PEOPLE = "most people"
 Cells = tuple[list[str], list[list[Heat | None]]]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.estimates import Estimate
 from hearteval.report.text import (
     FEWEST_ITEMS,

@@ -6,7 +6,7 @@ Words come first and say what the numbers mean; a share is of judgments or of pa
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.protocol import load_protocol

@@ -5,21 +5,24 @@ completions that all raters of the kind rated, of one rater and of the mean of a
 resample items with all their completions, raters given.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure, stepped_up
+from hearteval.analysis.agreement.measures import (
+    AgreementMeasure,
+    AgreementSettings,
+    measure_table,
+    stepped_up,
+)
 from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.analysis.scores.scores import OVERALL
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, fisher_interval
 from hearteval.stats.agreement.icc import icc_a1
 from hearteval.stats.agreement.krippendorff import krippendorff_alpha
-from hearteval.stats.agreement.table import Coefficient, RatingTable
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.stats.agreement.table import lay_out
+from hearteval.stats.comparisons import BoolArray, FloatArray
 
 N_RESAMPLES = 200
 """The interval takes from them their standard deviation alone."""
@@ -73,68 +76,33 @@ def measure_raters(
 def _measure(
     columns: RatingColumns, values: FloatArray, rows: BoolArray, *, level: float, seed: int
 ) -> dict[str, Any] | None:
-    table, item = _table(columns, values, rows)
+    table = lay_out(columns.text[rows], columns.rater[rows], values[rows])
+    _, first = np.unique(columns.text[rows], return_index=True)
+    item = columns.item[rows][first]
     shared = table.is_pairable
-    n_items = len(np.unique(item[shared]))
     if not shared.any():
         return None
-    alpha = _with_interval(
-        lambda: krippendorff_alpha(table, level="interval"), table, item, n_items, level, seed
+    n_items = len(np.unique(item[shared]))
+
+    def enough(_: str) -> int:
+        if n_items < MIN_ITEMS:
+            raise NotIdentifiedError(f"too few items: {n_items}")
+        return n_items
+
+    measures, _ = measure_table(
+        table,
+        {
+            "alpha": lambda: krippendorff_alpha(table, level="interval"),
+            "icc": lambda: icc_a1(table),
+        },
+        AgreementSettings(level="interval", resamples=N_RESAMPLES, seed=seed, confidence=level),
+        n_units=enough,
+        cluster=np.unique(item, return_inverse=True)[1],
     )
-    icc = _with_interval(lambda: icc_a1(table), table, item, n_items, level, seed)
     return {
         "n_raters": table.n_raters,
         "n_completions": int(shared.sum()),
         "n_items": n_items,
-        "alpha": alpha,
-        "icc": icc,
-        "icc_mean": stepped_up(icc, table.n_raters),
+        **measures,
+        "icc_mean": stepped_up(measures["icc"], table.n_raters),
     }
-
-
-def _table(
-    columns: RatingColumns, values: FloatArray, rows: BoolArray
-) -> tuple[RatingTable, IntArray]:
-    """Return ratings as a table of completions by raters, and the item of each completion."""
-    scale, category = np.unique(values[rows], return_inverse=True)
-    texts, unit = np.unique(columns.text[rows], return_inverse=True)
-    raters, rater = np.unique(columns.rater[rows], return_inverse=True)
-    item = np.zeros(len(texts), dtype=np.int64)
-    item[unit] = columns.item[rows]
-    table = RatingTable(
-        unit=unit,
-        rater=rater,
-        category=category,
-        count=np.ones(len(texts), dtype=np.int64),
-        values=scale,
-        n_units=len(texts),
-        n_raters=len(raters),
-    )
-    return table, np.unique(item, return_inverse=True)[1]
-
-
-def _with_interval(
-    build: Callable[[], Coefficient],
-    table: RatingTable,
-    item: IntArray,
-    n_items: int,
-    level: float,
-    seed: int,
-) -> AgreementMeasure:
-    value = None
-    try:
-        coefficient = build()
-        value = estimate(coefficient, table)
-        if n_items < MIN_ITEMS:
-            raise NotIdentifiedError(f"too few items: {n_items}")
-        (samples,) = bootstrap_units(
-            [coefficient],
-            table,
-            n_resamples=N_RESAMPLES,
-            rng=np.random.default_rng(seed),
-            cluster=item,
-        )
-        low, high = fisher_interval(value, samples, n_units=n_items, level=level)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, reason=str(error))
-    return AgreementMeasure(value=value, low=low, high=high)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.scores.beside_pairs import BesidePairs
 from hearteval.analysis.scores.scores import OVERALL

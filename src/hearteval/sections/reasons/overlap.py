@@ -13,7 +13,13 @@ from hearteval.analysis.estimates import (
     clustered_tests,
     mean_estimates,
 )
-from hearteval.analysis.labels.agreement import bounded
+from hearteval.analysis.labels.agreement import (
+    bounded,
+    kappa_figure,
+    kappa_figures,
+    same_and_chance,
+    with_intervals,
+)
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import q_where_tested
 
@@ -76,13 +82,11 @@ def measure_overlap(
         share = float(both.sum() / either.sum())
         moves = (both.sum(axis=1) - share * either) / either.sum()
         shared = bounded(share, moves, item, panel, low=0.0, level=level)
-    observed, expected, moves_o, moves_e = _by_theme(people, judges)
+    observed, expected, *moves = same_and_chance(people, judges)
     chance = float(expected.mean())
-    kappa = None
+    whole = None
     if chance < 1:
-        kappa = _kappa(
-            overlap.value, chance, moves_o.mean(axis=1), moves_e.mean(axis=1), item, level=level
-        )
+        whole = kappa_figure(overlap.value, chance, *(each.mean(axis=1) for each in moves))
     drawn = _shuffled(people, judges, item, seed=seed, n=n_shuffles)
     more = (drawn >= observed.mean() - 1e-12).sum()
     return ThemeOverlap(
@@ -93,7 +97,7 @@ def measure_overlap(
         co_omission=omission,
         shared=shared,
         chance=chance,
-        kappa=kappa,
+        kappa=with_intervals({"kappa": whole}, item, level=level)["kappa"],
         shuffled=float(drawn.mean()) if len(drawn) else None,
         p=float((1 + more) / (1 + len(drawn))) if len(drawn) else None,
     )
@@ -114,52 +118,10 @@ def kappas_of_themes(
     people: FloatArray, judges: FloatArray, item: IntArray, *, level: float
 ) -> list[Estimate | None]:
     """Return kappa of each theme; None where either kind always or never speaks of it."""
-    n_themes = people.shape[1]
     if not len(item):
-        return [None] * n_themes
-    observed, expected, moves_o, moves_e = _by_theme(people, judges)
-    rates = np.stack([people.mean(axis=0), judges.mean(axis=0)])
-    varies = np.atleast_1d(((rates > 0) & (rates < 1)).all(axis=0))
-    return [
-        _kappa(
-            float(observed[k]),
-            float(expected[k]),
-            moves_o[:, k],
-            moves_e[:, k],
-            item,
-            level=level,
-        )
-        if varies[k]
-        else None
-        for k in range(n_themes)
-    ]
-
-
-def _by_theme(
-    people: FloatArray, judges: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return overlap and its chance by theme, and what each comparison does to either."""
-    n = len(people)
-    same = people * judges + (1 - people) * (1 - judges)
-    p, q = people.mean(axis=0), judges.mean(axis=0)
-    observed, expected = same.mean(axis=0), p * q + (1 - p) * (1 - q)
-    moves_expected = ((people - p) * (2 * q - 1) + (judges - q) * (2 * p - 1)) / n
-    return observed, expected, (same - observed) / n, moves_expected
-
-
-def _kappa(
-    observed: float,
-    chance: float,
-    moves_observed: FloatArray,
-    moves_chance: FloatArray,
-    item: IntArray,
-    *,
-    level: float,
-) -> Estimate:
-    rest = 1 - chance
-    moves = (moves_observed * rest - (1 - observed) * moves_chance) / rest**2
-    panel = np.full(len(item), -1)
-    return bounded((observed - chance) / rest, moves, item, panel, low=-1.0, level=level)
+        return [None] * people.shape[1]
+    kappas = kappa_figures(people, judges)
+    return [with_intervals({"kappa": one}, item, level=level)["kappa"] for one in kappas]
 
 
 def _shuffled(

@@ -5,7 +5,7 @@ rates a unit at most once. What a cell of a file means is decided in
 `hearteval.analysis.agreement.ratings`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -50,6 +50,24 @@ class CodedRatings:
 
     def __len__(self) -> int:
         return len(self.unit)
+
+    @classmethod
+    def of(
+        cls, units: Sequence[str], raters: Sequence[str], values: Sequence[str]
+    ) -> "CodedRatings":
+        """Code three columns of a row each; names are in their own order."""
+        columns = (np.array(column, dtype=object) for column in (units, raters, values))
+        (of_unit, unit), (of_rater, rater), (of_value, value) = (
+            np.unique(column, return_inverse=True) for column in columns
+        )
+        return cls(
+            units=tuple(of_unit.tolist()),
+            raters=tuple(of_rater.tolist()),
+            values=tuple(of_value.tolist()),
+            unit=unit,
+            rater=rater,
+            value=value,
+        )
 
 
 def _check_codes(column: str, codes: IntArray, names: tuple[str, ...], *, lowest: int) -> None:
@@ -107,20 +125,27 @@ class Coefficient:
     """Why it is undefined where it is, for a reader."""
 
 
-def select_ratings(table: RatingTable, rows: BoolArray) -> RatingTable:
-    """Return some of the ratings as a table of the units, raters and categories that they use."""
-    units, unit = np.unique(table.unit[rows], return_inverse=True)
-    raters, rater = np.unique(table.rater[rows], return_inverse=True)
-    categories, category = np.unique(table.category[rows], return_inverse=True)
+def lay_out(unit: IntArray, rater: IntArray, value: FloatArray | IntArray) -> RatingTable:
+    """Lay out ratings, a row each, as a table of the units, raters and values that are in use."""
+    units, unit = np.unique(unit, return_inverse=True)
+    raters, rater = np.unique(rater, return_inverse=True)
+    values, category = np.unique(value, return_inverse=True)
+    order = np.lexsort((rater, unit))
     return RatingTable(
-        unit=unit,
-        rater=rater,
-        category=category,
-        count=table.count[units],
-        values=table.values[categories],
+        unit=unit[order],
+        rater=rater[order],
+        category=category[order],
+        count=np.ones(len(units), dtype=np.int64),
+        values=values.astype(np.float64),
         n_units=len(units),
         n_raters=len(raters),
     )
+
+
+def select_ratings(table: RatingTable, rows: BoolArray) -> RatingTable:
+    """Return some of the ratings as a table of the units, raters and categories that they use."""
+    unit, value = table.unit[rows], table.values[table.category[rows]]
+    return replace(lay_out(unit, table.rater[rows], value), count=table.count[np.unique(unit)])
 
 
 def merge_equal_units(table: RatingTable) -> RatingTable:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure, measured
+from hearteval.analysis.agreement.measures import AgreementMeasure, measured
 from hearteval.errors import InvalidVotesError
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, win_probabilities
 from hearteval.stats.bradley_terry.fit_check import predict_win_rates

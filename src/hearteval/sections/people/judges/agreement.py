@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.agreement.pair_votes import (
     ABSENT,
     CATEGORIES,
@@ -19,7 +20,6 @@ from hearteval.analysis.agreement.pair_votes import (
     is_vote,
     majorities,
 )
-from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.domain import flat_fields
 from hearteval.notices import Kind, Notice

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.agreement.pair_votes import (
     ABSENT,
     ONE,
@@ -21,7 +22,6 @@ from hearteval.analysis.agreement.pair_votes import (
     count_votes,
     majorities,
 )
-from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import compare_shares
 from hearteval.domain import AXES
 from hearteval.domain.study import AmbiguityRule

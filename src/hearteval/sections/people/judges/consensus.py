@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.agreement.pair_votes import (
     ABSENT,
     PairVotes,
@@ -18,7 +19,6 @@ from hearteval.analysis.agreement.pair_votes import (
     count_votes,
     majorities,
 )
-from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.analysis.estimates import Estimate
 from hearteval.domain import Axis

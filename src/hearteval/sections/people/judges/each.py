@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.agreement.pair_votes import (
     ABSENT,
     CATEGORIES,
@@ -25,7 +26,6 @@ from hearteval.analysis.agreement.pair_votes import (
     majorities,
     majority_of_counts,
 )
-from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import measure_share
 from hearteval.analysis.estimates import (
     Estimate,

@@ -15,11 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
+from hearteval.analysis.agreement.measures import AgreementSettings
+from hearteval.analysis.agreement.ratings import prepare_ratings
 from hearteval.analysis.data import TIE, JudgmentRow, judgment_rows
 from hearteval.analysis.quality.rules import Finding
 from hearteval.domain import Rater
 from hearteval.stats.agreement.kappas import agreement_with_others
-from hearteval.stats.agreement.table import RatingTable
+from hearteval.stats.agreement.table import CodedRatings
 from hearteval.store.people.persons import WorkDone
 from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people import Desk
@@ -225,18 +227,8 @@ def agree_with_others(rows: Iterable[JudgmentRow]) -> dict[str, tuple[float, int
         said.setdefault((row.pair_id, row.rater_id), preferred or TIE)
     if not said:
         return {}
-    cells = sorted(said)
-    pairs, pair = np.unique([one for one, _ in cells], return_inverse=True)
-    raters, rater = np.unique([one for _, one in cells], return_inverse=True)
-    choices, choice = np.unique([said[one] for one in cells], return_inverse=True)
-    table = RatingTable(
-        unit=pair,
-        rater=rater,
-        category=choice,
-        count=np.ones(len(pairs), dtype=np.int64),
-        values=np.arange(len(choices), dtype=np.float64),
-        n_units=len(pairs),
-        n_raters=len(raters),
-    )
-    shares = {str(name): agreement_with_others(table, n) for n, name in enumerate(raters)}
+    cells = ((pair, rater, choice) for (pair, rater), choice in said.items())
+    ratings = CodedRatings.of(*zip(*cells, strict=True))
+    read = prepare_ratings(ratings, AgreementSettings(level="nominal"))
+    shares = {name: agreement_with_others(read.table, n) for n, name in enumerate(read.raters)}
     return {name: (float(of.mean()), len(of)) for name, of in shares.items() if len(of)}
