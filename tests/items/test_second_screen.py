@@ -491,8 +491,14 @@ def test_agreement_with_people_is_of_what_they_do_not_leave_open() -> None:
         )
     ]
     agreed = agree_on_items(items, found, SOURCES, QUESTIONS)
-    (row,) = (one for one in agreed.questions if one.question == "risk")
-    assert (row.one, row.other, row.n_items, row.n_one, row.n_other) == ("gpt", "people", 3, 2, 2)
+    (row,) = (one for one in agreed.questions if one.category == "risk")
+    assert (row.one, row.other, row.n_completions, row.n_one, row.n_other) == (
+        "gpt",
+        "people",
+        3,
+        2,
+        2,
+    )
     assert row.same == pytest.approx(1 / 3)
     assert row.f1 is not None
     assert row.f1.value == pytest.approx(2 / 4)

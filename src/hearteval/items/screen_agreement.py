@@ -7,15 +7,17 @@ labelers disputed, the figures are of such items; who wants them of all lets peo
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from hearteval.analysis.agreement.measures import AgreementSettings
 from hearteval.analysis.agreement.ratings import measure_agreement
+from hearteval.analysis.data import LabelRow
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.labels.agreement import Marks, agree
+from hearteval.analysis.labels.agreement import Marks, SourceAgreement, Texts, agree, read_marks
 from hearteval.domain import Item, Label
 from hearteval.items.second_screen import MOST_APART, Answer, Sources, settle
 from hearteval.labels.taxonomy import Category, Taxonomy
@@ -28,31 +30,6 @@ LEVEL = 0.95
 RESAMPLES = 200
 Answers = Mapping[str, Mapping[str, Answer]]
 """By item id and question."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionAgreement:
-    """How far two sources agree on one question.
-
-    Attributes:
-        question: Its key; ``all`` for the mean over the questions that have a figure.
-        n_items: Items that both have labelled; `n_dialogues` is what intervals are over.
-        n_one: Items of which the first says that it holds; `n_other` likewise.
-        same: Share of items of which both say the same; "uncertain" counts as not holding.
-        kappa: Cohen's; None where either says the same of all.
-        f1: Of what holds; None where neither finds any.
-    """
-
-    one: str
-    other: str
-    question: str
-    n_items: int
-    n_dialogues: int
-    n_one: int
-    n_other: int
-    same: float
-    kappa: Estimate | None
-    f1: Estimate | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +52,27 @@ class ScaleAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenAgreement:
-    """Every two sources: labelers, and people as one."""
+    """Every two sources: labelers, and people as one.
 
-    questions: tuple[QuestionAgreement, ...]
+    Attributes:
+        questions: By question, and ``all`` for their mean; "uncertain" counts as not holding.
+            Completions are items here, and items, over which intervals are, dialogues.
+    """
+
+    questions: tuple[SourceAgreement, ...]
     scales: tuple[ScaleAgreement, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON says it."""
+        named = {"category": "question", "n_completions": "n_items", "n_items": "n_dialogues"}
+        fields = ("one", "other", *named, "n_one", "n_other", "same", "kappa", "f1")
+        return {
+            "questions": [
+                {named.get(key, key): own[key] for key in fields}
+                for own in map(asdict, self.questions)
+            ],
+            "scales": [asdict(one) for one in self.scales],
+        }
 
 
 def agree_on_items(
@@ -102,35 +96,27 @@ def agree_on_items(
         if by_rater[name]
     }
     items = sorted(items, key=lambda item: item.id)
+    dialogues = sorted({(item.source, item.dialogue_id) for item in items})
+    place = {dialogue: k for k, dialogue in enumerate(dialogues)}
+    texts = Texts(
+        ids=[item.id for item in items],
+        item=np.array([place[one.source, one.dialogue_id] for one in items], dtype=np.int64),
+        system=np.zeros(len(items), dtype=np.int64),
+    )
     names = {one.key: one.name for one in taxonomy.categories}
     keys = tuple(one.key for one in taxonomy.categories if not one.levels)
     # People may have been asked some of the questions: each has the items of its own.
-    rows = [
+    questions = [
         row
         for one, other in combinations(said, 2)
         for asked in (keys, *((key,) for key in keys))
         for row in agree(
-            _marks(one, said[one], items, asked),
-            _marks(other, said[other], items, asked),
+            _marks(one, said[one], texts, asked),
+            _marks(other, said[other], texts, asked),
             names,
             level=LEVEL,
         )
         if (row.category == ALL) == (asked == keys)
-    ]
-    questions = [
-        QuestionAgreement(
-            one=row.one,
-            other=row.other,
-            question=row.category,
-            n_items=row.n_completions,
-            n_dialogues=row.n_items,
-            n_one=row.n_one,
-            n_other=row.n_other,
-            same=row.same,
-            kappa=row.kappa,
-            f1=row.f1,
-        )
-        for row in rows
     ]
     scales = [
         found
@@ -167,23 +153,15 @@ def _is_open(question: Category, given: Sequence[Label]) -> bool:
     return not question.levels and 2 * most <= len(given)
 
 
-def _marks(name: str, answers: Answers, items: Sequence[Item], keys: tuple[str, ...]) -> Marks:
+def _marks(name: str, answers: Answers, texts: Texts, keys: tuple[str, ...]) -> Marks:
     """Return what a source says of the items of which it answers all of some questions."""
-    dialogues = sorted({(item.source, item.dialogue_id) for item in items})
-    place = {dialogue: k for k, dialogue in enumerate(dialogues)}
-    whole = [one for one in items if {*keys} <= answers.get(one.id, {}).keys()]
-    verdicts = np.array(
-        [[answers[one.id][key].verdict for key in keys] for one in whole], dtype=object
-    ).reshape(len(whole), len(keys))
-    return Marks(
-        labeler=name,
-        item=np.array([place[one.source, one.dialogue_id] for one in whole], dtype=np.int64),
-        system=np.zeros(len(whole), dtype=np.int64),
-        present=(verdicts == "present").astype(np.float64),
-        uncertain=(verdicts == "uncertain").astype(np.float64),
-        categories=keys,
-        ids=tuple(one.id for one in whole),
-    )
+    rows = [
+        LabelRow(id_, key, own[key].verdict, name)
+        for id_, own in answers.items()
+        if {*keys} <= own.keys()
+        for key in keys
+    ]
+    return read_marks(name, keys, rows, texts)
 
 
 def _agree_on_scale(

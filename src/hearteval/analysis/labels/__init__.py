@@ -1,11 +1,19 @@
 """What labelers and people say of texts: what every taxonomy has in common."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Generic, Literal, TypeVar
 
-from hearteval.analysis.labels.agreement import SourceAgreement
-from hearteval.analysis.labels.people import PeopleLabels
+from hearteval.analysis.data import LabelRow, TaxonomyLabels
+from hearteval.analysis.labels.agreement import Marks, SourceAgreement, Texts, agree, read_marks
+from hearteval.analysis.labels.people import (
+    PEOPLES_WORD,
+    PeopleLabels,
+    describe_people,
+    peoples_word,
+)
 from hearteval.domain import Rater
 
 BASELINE = "cue"
@@ -48,3 +56,47 @@ def by_kind(rater: Rater) -> tuple[int, str, str]:
     """Return the order of labelers: people, models, the baseline."""
     order: Mapping[SourceKind, int] = {"person": 0, "model": 1, "baseline": 2}
     return order[source_kind(rater)], rater.name, rater.id
+
+
+def describe_labels(
+    given: TaxonomyLabels,
+    texts: Texts,
+    describe: Callable[[Rater, Marks], Source],
+    *,
+    level: float,
+) -> Labelled[Source] | None:
+    """Describe what each labeler, and people, say of texts; None where nothing is labelled.
+
+    Args:
+        given: All labels by one taxonomy.
+        texts: Those that count.
+        describe: What is said of one source.
+        level: Nominal coverage.
+    """
+    word = peoples_word(given, among=set(texts.ids))
+    rows: defaultdict[str, list[LabelRow]] = defaultdict(list)
+    for row in (*given.labels, *(word.settled if word else ())):
+        rows[row.rater_id].append(row)
+    marks = [
+        (rater, found)
+        for rater in sorted((*given.labelers, PEOPLES_WORD), key=by_kind)
+        if (found := read_marks(rater.name, given.categories, rows[rater.id], texts)).ids
+    ]
+    if not marks:
+        return None
+    return Labelled(
+        taxonomy=given.taxonomy,
+        version=given.version,
+        title=given.title,
+        level=level,
+        sources=tuple(describe(rater, found) for rater, found in marks),
+        agreement=tuple(
+            row
+            for (rater, one), (_, other) in combinations(marks, 2)
+            for row in agree(
+                one, other, given.categories, level=level, are_people=rater is PEOPLES_WORD
+            )
+        ),
+        categories=dict(given.categories),
+        people=describe_people(given, word, texts, level=level) if word else None,
+    )

@@ -6,13 +6,15 @@ recall are made on the scale of log odds, where a rare category has one that hol
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hearteval.analysis.data import LabelRow
 from hearteval.analysis.estimates import Estimate, clustered_estimates
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, wilson_interval
@@ -93,6 +95,38 @@ class Marks(NamedTuple):
             self.categories,
             tuple(np.array(self.ids, dtype=object)[rows]),
         )
+
+
+class Texts(NamedTuple):
+    """Texts that may be labelled, in an order of content, with their item and system."""
+
+    ids: Sequence[str]
+    item: IntArray
+    system: IntArray
+
+
+def read_marks(
+    labeler: str, categories: Iterable[str], rows: Iterable[LabelRow], texts: Texts
+) -> Marks:
+    """Return the texts that a labeler has labelled, in its rows, by every category it labels by."""
+    of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        of_text[row.text_id][row.category] = row.verdict
+    said = {category for each in of_text.values() for category in each}
+    keys = tuple(key for key in categories if key in said)
+    whole = [k for k, id_ in enumerate(texts.ids) if len(of_text.get(id_, ())) == len(keys) > 0]
+    ids = tuple(texts.ids[k] for k in whole)
+    verdicts = np.array([[of_text[id_][key] for key in keys] for id_ in ids], dtype=object)
+    verdicts = verdicts.reshape(len(ids), len(keys))
+    return Marks(
+        labeler=labeler,
+        item=texts.item[whole],
+        system=texts.system[whole],
+        present=(verdicts == "present").astype(np.float64),
+        uncertain=(verdicts == "uncertain").astype(np.float64),
+        categories=keys,
+        ids=ids,
+    )
 
 
 def agree(

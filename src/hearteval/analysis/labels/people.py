@@ -13,7 +13,13 @@ import numpy as np
 
 from hearteval.analysis.data import LabelRow, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.labels.agreement import OF_TWO, Marks, compare_marks, with_intervals
+from hearteval.analysis.labels.agreement import (
+    OF_TWO,
+    Texts,
+    compare_marks,
+    read_marks,
+    with_intervals,
+)
 from hearteval.domain import LabelVerdict, Rater, last_word
 
 PEOPLES_WORD = Rater(name="people", kind="human", family="human")
@@ -71,12 +77,9 @@ class PeoplesWord(NamedTuple):
 
     settled: tuple[LabelRow, ...]
     """Labels of `PEOPLES_WORD`: of each completion all categories, or none."""
-    firsts: tuple[LabelRow, ...]
-    """By the first of two people, and by the second, in the names of two raters."""
+    firsts: tuple[Sequence[LabelRow], Sequence[LabelRow]]
+    """By the first of two people, and by the second."""
     counts: dict[str, int]
-
-
-FIRST, SECOND = (Rater(name=f"person {k}", kind="human", family="human") for k in (1, 2))
 
 
 def settle(said: Sequence[LabelVerdict]) -> LabelVerdict | None:
@@ -99,7 +102,7 @@ def peoples_word(labels: TaxonomyLabels, *, among: Container[str]) -> PeoplesWor
     if not by_text:
         return None
     settled: list[LabelRow] = []
-    firsts: list[LabelRow] = []
+    firsts: tuple[list[LabelRow], list[LabelRow]] = ([], [])
     counts = dict.fromkeys(("n_begun", "n_labelled", "n_settled", "n_open"), 0)
     for text_id, by_rater in by_text.items():
         whole = [said for said in by_rater.values() if said.keys() >= labels.categories.keys()]
@@ -122,23 +125,22 @@ def peoples_word(labels: TaxonomyLabels, *, among: Container[str]) -> PeoplesWor
                 for key, word in last.items()
                 if word is not None
             ]
-        firsts += [
-            LabelRow(text_id, key, said[key], rater.id)
-            for rater, said in zip((FIRST, SECOND), whole, strict=False)
-            if len(whole) > 1
-            for key in labels.categories
-        ]
-    return PeoplesWord(tuple(settled), tuple(firsts), counts)
+        for rows, one in zip(firsts, whole if len(whole) > 1 else (), strict=False):
+            rows += [LabelRow(text_id, key, one[key], PEOPLES_WORD.id) for key in labels.categories]
+    return PeoplesWord(tuple(settled), firsts, counts)
 
 
 def people_agree(
-    first: Marks, second: Marks, labels: TaxonomyLabels, *, level: float
+    labels: TaxonomyLabels, word: PeoplesWord, texts: Texts, *, level: float
 ) -> tuple[PersonAgreement, ...]:
     """Compare two people who labelled the same completions, whoever they are.
 
     Every two are taken in both orders: it then matters to no figure who is the first, and the
     interval over items is that of the completions, each once.
     """
+    first, second = (
+        read_marks(PEOPLES_WORD.name, labels.categories, rows, texts) for rows in word.firsts
+    )
     if not first.ids:
         return ()
     a, b = first.present, second.present
@@ -162,12 +164,12 @@ def people_agree(
 
 
 def describe_people(
-    labels: TaxonomyLabels, word: PeoplesWord, first: Marks, second: Marks, *, level: float
+    labels: TaxonomyLabels, word: PeoplesWord, texts: Texts, *, level: float
 ) -> PeopleLabels:
     """Return what people have labelled, and how far the first of two agrees with the second."""
     return PeopleLabels(
         per_text=labels.per_text,
         n_people=len({row.rater_id for row in labels.people}),
-        agreement=people_agree(first, second, labels, level=level),
+        agreement=people_agree(labels, word, texts, level=level),
         **word.counts,
     )

@@ -16,11 +16,12 @@ from typing import Literal
 
 import numpy as np
 
-from hearteval.analysis.data import ScreenedText, ScreenedUnit
+from hearteval.analysis.data import LabelRow, ScreenedText, ScreenedUnit
 from hearteval.analysis.estimates import Estimate, mean_estimates
-from hearteval.analysis.labels.agreement import Marks, SourceAgreement, agree
+from hearteval.analysis.labels.agreement import Marks, SourceAgreement, Texts, agree, read_marks
 
 PEOPLE = "people"
+HELD = "held"
 Bound = Literal["exact", "at-most", "at-least", "of-those-read"]
 """What a share of the texts that people have read says of all that a screen has read."""
 RULES = "rules"
@@ -110,11 +111,16 @@ def measure_screens(
     texts = sorted(texts, key=lambda one: (one.item_id, one.id))
     items = {item: k for k, item in enumerate(sorted({one.item_id for one in texts}))}
     read = [one for one in texts if one.is_unfit is not None]
+    coded = Texts(
+        ids=[one.id for one in texts],
+        item=np.array([items[one.item_id] for one in texts], dtype=np.int64),
+        system=np.zeros(len(texts), dtype=np.int64),
+    )
     marks = {
-        name: _marks(name, [(t, bool(t.held_by[name])) for t in texts if name in t.held_by], items)
+        name: _marks(name, {t.id: bool(t.held_by[name]) for t in texts if name in t.held_by}, coded)
         for name in kinds
     }
-    marks[PEOPLE] = _marks(PEOPLE, [(t, bool(t.is_unfit)) for t in read], items)
+    marks[PEOPLE] = _marks(PEOPLE, {one.id: bool(one.is_unfit) for one in read}, coded)
     return SafetyResults(
         level=level,
         n_texts=len(texts),
@@ -128,23 +134,18 @@ def measure_screens(
         agreement=tuple(
             row
             for left, right in combinations([*kinds, PEOPLE], 2)
-            for row in agree(marks[left], marks[right], {"held": "held"}, level=level)
-            if row.category == "held"
+            for row in agree(marks[left], marks[right], {HELD: HELD}, level=level)
+            if row.category == HELD
         ),
     )
 
 
-def _marks(name: str, said: Sequence[tuple[ScreenedText, bool]], items: Mapping[str, int]) -> Marks:
-    n = len(said)
-    return Marks(
-        labeler=name,
-        item=np.array([items[text.item_id] for text, _ in said], dtype=np.int64),
-        system=np.zeros(n, dtype=np.int64),
-        present=np.array([is_held for _, is_held in said], dtype=np.float64).reshape(n, 1),
-        uncertain=np.zeros((n, 1)),
-        categories=("held",),
-        ids=tuple(text.id for text, _ in said),
-    )
+def _marks(name: str, held: Mapping[str, bool], texts: Texts) -> Marks:
+    rows = [
+        LabelRow(id_, HELD, "present" if is_held else "absent", name)
+        for id_, is_held in held.items()
+    ]
+    return read_marks(name, [HELD], rows, texts)
 
 
 def _uses(

@@ -191,7 +191,7 @@ def _body(
         "labels": accepted.labels,
         "unsettled": accepted.unsettled,
         "intensities": list(accepted.intensities),
-        "agreement": asdict(agreement),
+        "agreement": agreement.to_dict(),
         "path": None if out is None else str(out),
         "items_hash": hash_records(accepted.items),
     }
@@ -230,8 +230,8 @@ def _agreement_lines(agreement: "ScreenAgreement") -> Iterable[str]:
         words = "-" if kappa is None else f"{kappa.value:.2f}"
         if kappa is not None and kappa.low is not None and kappa.high is not None:
             words += f" [{kappa.low:.2f}, {kappa.high:.2f}]"
-        name = row.question.replace("_", " ")
-        yield f"  {name:<24}{row.n_items:>7}{100 * row.same:>7.0f}%  {words}"
+        name = row.category.replace("_", " ")
+        yield f"  {name:<24}{row.n_completions:>7}{100 * row.same:>7.0f}%  {words}"
     for one in agreement.scales:
         alpha = "-" if one.alpha is None else f"{one.alpha.value:.2f}"
         yield (

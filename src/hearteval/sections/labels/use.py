@@ -7,28 +7,23 @@ completions, so that an item with many writers weighs as much as one with few; i
 items, these labels given. Everything here is exploratory but the agreement of sources.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import JudgmentColumns
-from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
+from hearteval.analysis.data import StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
-from hearteval.analysis.labels import Labelled, SourceKind, by_kind, source_kind
-from hearteval.analysis.labels.agreement import BoolArray, Marks, agree
+from hearteval.analysis.labels import Labelled, SourceKind, describe_labels, source_kind
+from hearteval.analysis.labels.agreement import BoolArray, Marks, Texts
 from hearteval.analysis.labels.people import (
-    FIRST,
     PEOPLES_WORD,
-    SECOND,
-    describe_people,
-    peoples_word,
 )
-from hearteval.domain import Completion, Rater, Subset, System, record_id
+from hearteval.domain import Rater, Subset, System, record_id
 from hearteval.sections.labels.differences import (
     PEOPLE,
     RateDifference,
@@ -156,78 +151,36 @@ def analyze_labels(
     items = sorted({text.item_id for text in texts})
     n_texts = [sum(text.system_id == system.id for text in texts) for system in systems]
     is_adversarial = np.array([by_id[id_].subset == "adversarial" for id_ in items], dtype=bool)
-    completions = {text.id for text in texts}
-    found = []
-    for one in data.labels:
-        marks = {
-            rater.id: marked
-            for rater in one.labelers
-            if len((marked := _read_marks(one.categories, one.labels, rater, texts, systems)).ids)
-        }
-        of_people, word = None, peoples_word(one, among=completions)
-        if word is not None:
-            first, second = (
-                _read_marks(one.categories, word.firsts, rater, texts, systems)
-                for rater in (FIRST, SECOND)
-            )
-            of_people = describe_people(one, word, first, second, level=level)
-            settled = _read_marks(one.categories, word.settled, PEOPLES_WORD, texts, systems)
-            marks |= {PEOPLES_WORD.id: settled} if settled.ids else {}
-        known = (*one.labelers, PEOPLES_WORD)
-        raters = sorted((rater for rater in known if rater.id in marks), key=by_kind)
-        if not raters:
-            continue
-        ground = _Ground(one.categories, systems, n_texts, is_adversarial, level)
-        sources = [_describe(rater, marks[rater.id], ground) for rater in raters]
-        if columns is not None and len(columns):
-            votes = merge_votes(columns)
-            sources = [
-                replace(
-                    source,
-                    wins=wins_of_labels(marks[rater.id], one.categories, columns, level=level),
-                    opposed=opposed_by_label(marks[rater.id], votes, level=level),
-                )
-                for rater, source in zip(raters, sources, strict=True)
-            ]
-        by_text, seed = {text.id: text for text in texts}, _seed(data)
-        sources = [
-            replace(
+    by_text, seed = {text.id: text for text in texts}, _seed(data)
+    place = {id_: k for k, id_ in enumerate([system.id for system in systems])}
+    item = {id_: k for k, id_ in enumerate(items)}
+    coded = Texts(
+        ids=[text.id for text in texts],
+        item=np.array([item[text.item_id] for text in texts], dtype=np.int64),
+        system=np.array([place[text.system_id] for text in texts], dtype=np.int64),
+    )
+    votes = merge_votes(columns) if data.labels and columns is not None and len(columns) else None
+
+    def describe(given: TaxonomyLabels, rater: Rater, marks: Marks) -> LabelSource:
+        ground = _Ground(given.categories, systems, n_texts, is_adversarial, level)
+        source = _describe(rater, marks, ground)
+        if columns is not None and votes is not None:
+            source = replace(
                 source,
-                examples=choose_label_examples(
-                    marks[rater.id],
-                    source.differences,
-                    by_text,
-                    systems,
-                    _label_ids(one, rater),
-                    seed=seed,
-                ),
+                wins=wins_of_labels(marks, given.categories, columns, level=level),
+                opposed=opposed_by_label(marks, votes, level=level),
             )
-            for rater, source in zip(raters, sources, strict=True)
-        ]
-        agreement = [
-            row
-            for left, right in combinations(raters, 2)
-            for row in agree(
-                marks[left.id],
-                marks[right.id],
-                one.categories,
-                level=level,
-                are_people=left.kind == "human",
-            )
-        ]
-        found.append(
-            LabelResults(
-                taxonomy=one.taxonomy,
-                version=one.version,
-                title=one.title,
-                categories=dict(one.categories),
-                level=level,
-                sources=tuple(sources),
-                agreement=tuple(agreement),
-                people=of_people,
-            )
+        label_ids = _label_ids(given, rater)
+        examples = choose_label_examples(
+            marks, source.differences, by_text, systems, label_ids, seed=seed
         )
-    return tuple(found)
+        return replace(source, examples=examples)
+
+    found = (
+        describe_labels(given, coded, partial(describe, given), level=level)
+        for given in data.labels
+    )
+    return tuple(one for one in found if one is not None)
 
 
 def _label_ids(labels: TaxonomyLabels, rater: Rater) -> Callable[[str, str], str]:
@@ -252,36 +205,6 @@ def _label_ids(labels: TaxonomyLabels, rater: Rater) -> Callable[[str, str], str
 
 def _seed(data: StudyData) -> int:
     return data.provenance.seed if data.provenance else 0
-
-
-def _read_marks(
-    categories: Iterable[str],
-    labels: Iterable[LabelRow],
-    rater: Rater,
-    texts: Sequence[Completion],
-    systems: Sequence[System],
-) -> Marks:
-    """Return the completions that a rater has labelled by every category that it labels by."""
-    of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for label in labels:
-        if label.rater_id == rater.id:
-            of_text[label.text_id][label.category] = label.verdict
-    said = {category for each in of_text.values() for category in each}
-    keys = tuple(key for key in categories if key in said)
-    whole = [text for text in texts if len(of_text.get(text.id, ())) == len(keys) > 0]
-    verdicts = [[of_text[text.id][key] for key in keys] for text in whole]
-    coded = np.array(verdicts, dtype=object).reshape(len(whole), len(keys))
-    place = {system.id: k for k, system in enumerate(systems)}
-    items = {item: k for k, item in enumerate(sorted({text.item_id for text in texts}))}
-    return Marks(
-        labeler=rater.name,
-        item=np.array([items[text.item_id] for text in whole], dtype=np.int64),
-        system=np.array([place[text.system_id] for text in whole], dtype=np.int64),
-        present=(coded == "present").astype(np.float64),
-        uncertain=(coded == "uncertain").astype(np.float64),
-        categories=keys,
-        ids=tuple(text.id for text in whole),
-    )
 
 
 def _describe(rater: Rater, marks: Marks, ground: _Ground) -> LabelSource:

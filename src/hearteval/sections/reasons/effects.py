@@ -23,6 +23,7 @@ from hearteval.analysis.estimates import (
     t_estimate,
     two_sided_p,
 )
+from hearteval.analysis.labels.agreement import Marks
 from hearteval.analysis.words import count_words
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
@@ -37,16 +38,8 @@ Outcome = Literal["strength", "as-the-others"]
 class LabelledReasons(NamedTuple):
     """Reasons that a labeler has labelled, in the order of their judgments."""
 
-    ids: tuple[str, ...]
-    """Of the judgments."""
-    row: IntArray
-    """Of the judgment among all."""
+    marks: Marks
     rows: JudgmentColumns
-    keys: tuple[str, ...]
-    """Of the themes."""
-    present: FloatArray
-    """1 or 0, (reasons, themes)."""
-    n_uncertain: IntArray
     words: FloatArray
     """In the reasons."""
 
@@ -144,14 +137,14 @@ def _measure(
     level: float,
 ) -> dict[str, object]:
     item, rater = found.rows.item[is_in], found.rows.rater[is_in]
-    sampled, x = found.rows.sampled_rater[is_in], found.present[is_in]
+    sampled, x = found.rows.sampled_rater[is_in], found.marks.present[is_in]
     n_with, n_items = x.sum(axis=0), len(np.unique(item))
     of_rater = np.unique(rater, return_inverse=True)[1]
     residuals = _residuals(np.column_stack([y[is_in], x]), controls[is_in], of_rater)
     ry, rx = residuals[:, 0], residuals[:, 1:]
     squares = (rx**2).sum(axis=0)
     left_out, kept = {}, []
-    for k, key in enumerate(found.keys):
+    for k, key in enumerate(found.marks.categories):
         if min(n_with[k], len(item) - n_with[k]) < FEWEST:
             left_out[key] = f"fewer than {FEWEST} reasons speak of it, or fewer do not"
         elif squares[k] <= ROUNDING * len(item):
@@ -176,8 +169,8 @@ def _measure(
         "interval_used": interval_name(sampled) if kept else None,
         "themes": tuple(
             ThemeEffect(
-                category=found.keys[k],
-                name=names[found.keys[k]],
+                category=found.marks.categories[k],
+                name=names[found.marks.categories[k]],
                 effect=t_estimate(*tested[j], level=level),
                 p=p[j],
                 q=q[j],

@@ -8,30 +8,20 @@ most reasons, so overlap is high by chance: chance, and what both speak of, stan
 Intervals are over items, these raters and labels given. All of it is exploratory.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import is_vote, majorities, merge_votes
 from hearteval.analysis.columns import JudgmentColumns
-from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
+from hearteval.analysis.data import StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import (
     Estimate,
     mean_estimates,
 )
-from hearteval.analysis.labels import RATIONALES, Labelled, SourceKind, by_kind, source_kind
-from hearteval.analysis.labels.agreement import Marks, agree
-from hearteval.analysis.labels.people import (
-    FIRST,
-    PEOPLES_WORD,
-    SECOND,
-    describe_people,
-    peoples_word,
-)
+from hearteval.analysis.labels import RATIONALES, Labelled, SourceKind, describe_labels, source_kind
+from hearteval.analysis.labels.agreement import Marks, Texts
 from hearteval.domain import Axis, Rater
 from hearteval.sections.reasons.effects import LabelledReasons, ThemeEffects, theme_effects
 from hearteval.sections.reasons.overlap import (
@@ -144,44 +134,19 @@ def analyze_rationales(
     if given is None or not len(columns):
         return None
     place = _rows_of_reasons(data, columns)
-    word, of_people = peoples_word(given, among=place), None
-    labels, known = given.labels, given.labelers
-    if word is not None:
-        first, second = (
-            _marks(
-                rater, _read(given.categories, word.firsts, rater, place, columns, data), columns
-            )
-            for rater in (FIRST, SECOND)
+    ids = sorted(place, key=place.__getitem__)
+    row = np.array([place[id_] for id_ in ids], dtype=np.int64)
+
+    def describe(rater: Rater, marks: Marks) -> RationaleSource:
+        found = LabelledReasons(
+            marks=marks,
+            rows=columns.select(np.array([place[id_] for id_ in marks.ids], dtype=np.int64)),
+            words=np.array([data.reasons[id_].n_words for id_ in marks.ids], dtype=np.float64),
         )
-        of_people = describe_people(given, word, first, second, level=level)
-        labels, known = [*labels, *word.settled], [*known, PEOPLES_WORD]
-    found = {
-        rater.id: _read(given.categories, labels, rater, place, columns, data) for rater in known
-    }
-    raters = sorted((rater for rater in known if len(found[rater.id].row)), key=by_kind)
-    if not raters:
-        return None
-    sources = [_describe(one, found[one.id], given, columns, level, seed) for one in raters]
-    return RationaleResults(
-        taxonomy=given.taxonomy,
-        version=given.version,
-        title=given.title,
-        level=level,
-        sources=tuple(sources),
-        agreement=tuple(
-            row
-            for left, right in combinations(raters, 2)
-            for row in agree(
-                _marks(left, found[left.id], columns),
-                _marks(right, found[right.id], columns),
-                given.categories,
-                level=level,
-                are_people=left is PEOPLES_WORD,
-            )
-        ),
-        categories=dict(given.categories),
-        people=of_people,
-    )
+        return _describe(rater, found, given, columns, level, seed)
+
+    texts = Texts(ids, columns.item[row], np.zeros_like(row))
+    return describe_labels(given, texts, describe, level=level)
 
 
 def _rows_of_reasons(data: StudyData, columns: JudgmentColumns) -> dict[str, int]:
@@ -204,49 +169,6 @@ def _rows_of_reasons(data: StudyData, columns: JudgmentColumns) -> dict[str, int
                 if at is not None:
                     found[judged[row.assignment_id]] = at
     return found
-
-
-def _read(
-    categories: Iterable[str],
-    labels: Iterable[LabelRow],
-    rater: Rater,
-    place: Mapping[str, int],
-    columns: JudgmentColumns,
-    data: StudyData,
-) -> LabelledReasons:
-    """Return the reasons that a labeler has labelled by every theme that it labels by."""
-    of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for label in labels:
-        if label.rater_id == rater.id:
-            of_text[label.text_id][label.category] = label.verdict
-    said = {category for each in of_text.values() for category in each}
-    keys = tuple(key for key in categories if key in said)
-    whole = [id_ for id_, each in of_text.items() if id_ in place and len(each) == len(keys)]
-    whole.sort(key=place.__getitem__)
-    verdicts = np.array([[of_text[id_][key] for key in keys] for id_ in whole], dtype=object)
-    verdicts = verdicts.reshape(len(whole), len(keys))
-    row = np.array([place[id_] for id_ in whole], dtype=np.int64)
-    return LabelledReasons(
-        ids=tuple(whole),
-        row=row,
-        rows=columns.select(row),
-        keys=keys,
-        present=(verdicts == "present").astype(np.float64),
-        n_uncertain=(verdicts == "uncertain").sum(axis=0),
-        words=np.array([data.reasons[id_].n_words for id_ in whole], dtype=np.float64),
-    )
-
-
-def _marks(rater: Rater, found: LabelledReasons, columns: JudgmentColumns) -> Marks:
-    return Marks(
-        labeler=rater.name,
-        item=columns.item[found.row],
-        system=np.zeros(len(found.row), dtype=np.int64),
-        present=found.present,
-        uncertain=np.zeros_like(found.present),
-        categories=found.keys,
-        ids=found.ids,
-    )
 
 
 def _describe(
@@ -297,8 +219,8 @@ def _shares(found: LabelledReasons, pair: IntArray, n_pairs: int, rows: BoolArra
     )
     of_cell = cells // n_raters
     per_pair = np.bincount(of_cell, minlength=n_pairs)
-    total = np.zeros((n_pairs, len(found.keys)))
-    np.add.at(total, pair, found.present[rows] / n_texts[cell][:, np.newaxis])
+    total = np.zeros((n_pairs, len(found.marks.categories)))
+    np.add.at(total, pair, found.marks.present[rows] / n_texts[cell][:, np.newaxis])
     return np.asarray(
         np.where(
             per_pair[:, np.newaxis] > 0, total / np.maximum(per_pair, 1)[:, np.newaxis], np.nan
@@ -326,7 +248,7 @@ def _rates(
     compared = compare_rates(*shares.where(has_both), level=level) if is_compared else None
     kappas = kappas_of_themes(agreed.people, agreed.judges, agreed.item, level=level)
     n_said = {
-        is_person: found.present[found.rows.is_person == is_person].sum(axis=0)
+        is_person: found.marks.present[found.rows.is_person == is_person].sum(axis=0)
         for is_person in (True, False)
     }
     return tuple(
@@ -343,9 +265,9 @@ def _rates(
             kappa=kappas[k],
             n_people=int(n_said[True][k]),
             n_judges=int(n_said[False][k]),
-            n_uncertain=int(found.n_uncertain[k]),
+            n_uncertain=int(found.marks.uncertain[:, k].sum()),
         )
-        for k, key in enumerate(found.keys)
+        for k, key in enumerate(found.marks.categories)
     )
 
 
@@ -357,16 +279,18 @@ def _examples(found: LabelledReasons, pair: IntArray, shares: _Shares) -> tuple[
         ("judges", False, shares.people),
     )
     chosen = []
-    for k, key in enumerate(found.keys):
+    for k, key in enumerate(found.marks.categories):
         for kind, is_person, others in kinds:
             is_own = rows.is_person == is_person
-            places = np.flatnonzero(is_own & (found.present[:, k] > 0) & (others[pair, k] == 0))
+            places = np.flatnonzero(
+                is_own & (found.marks.present[:, k] > 0) & (others[pair, k] == 0)
+            )
             _, first = np.unique(rows.item[places], return_index=True)
             chosen += [
                 ThemeExample(
                     category=key,
                     given_by=kind,
-                    judgment_id=found.ids[at],
+                    judgment_id=found.marks.ids[at],
                     item_id=names.items[rows.item[at]].id,
                     systems=(
                         names.systems[rows.first[at]].name,
