@@ -113,13 +113,13 @@ def test_reasons_are_screened_too_and_all_of_it_is_measured(world: AskedStudy) -
     texts = texts_to_label(world.store, world.study, SCREEN)
     assert {one.of for one in texts.values()} == {"completion", "reasons"}
     replies = list(world.store.iter(Completion, world.study))
-    screened = read_screened(world.store, world.study, replies)
-    assert dict(screened.kinds) == {"rule screen": "rules", "reader": "model"}
-    assert {one.id for one in screened.texts} == set(texts)
-    assert {one.item_id for one in screened.texts} == {one.item_id for one in replies}
-    held = [one.held_by["reader"] for one in screened.texts if one.held_by["reader"]]
+    screened, kinds = read_screened(world.store, world.study, replies)
+    assert dict(kinds) == {"rule screen": "rules", "reader": "model"}
+    assert {one.id for one in screened} == set(texts)
+    assert {one.item_id for one in screened} == {one.item_id for one in replies}
+    held = [one.held_by["reader"] for one in screened if one.held_by["reader"]]
     assert held == [("hate", "cruel")] * 2
-    assert all(one.is_unfit is None for one in screened.texts)
+    assert all(one.is_unfit is None for one in screened)
 
 
 def test_run_again_the_rules_read_nothing_twice(world: AskedStudy) -> None:
@@ -154,10 +154,10 @@ def test_screens_of_one_name_and_other_prompts_are_two(world: AskedStudy) -> Non
             completion_id=texts[0].id, evidence="insult", rater_id=one.id, created_at=at
         )
         world.store.add([label])
-    screened = read_screened(world.store, world.study, texts)
+    screened, kinds = read_screened(world.store, world.study, texts)
     # Who came first keeps the name; no screen is taken for people.
-    assert list(screened.kinds) == ["rule screen", "people (2)", "reader", "reader (2)"]
-    (text,) = [one for one in screened.texts if one.id == texts[0].id]
+    assert list(kinds) == ["rule screen", "people (2)", "reader", "reader (2)"]
+    (text,) = [one for one in screened if one.id == texts[0].id]
     assert text.held_by["reader (2)"] == text.held_by["people (2)"] == ("insult",)
     assert text.held_by["reader"] != ("insult",)
-    assert sum("reader (2)" in one.held_by for one in screened.texts) == 1
+    assert sum("reader (2)" in one.held_by for one in screened) == 1

@@ -132,7 +132,7 @@ def read_data(session: Session, study: Study) -> StudyData:
     gone = withdrawn_pairs(pairs, completions)
     open_ones = [a for a in open_ones if a.pair_id not in gone]
     labels = stored_labels(session, study)
-    screened = read_screened(store, study, ranked)
+    screened, screens = read_screened(store, study, ranked)
     # People who have written or reviewed only are no raters of this study.
     who = {row.rater_id for row in judgments} | {rating.rater_id for rating in ratings}
     return StudyData(
@@ -150,8 +150,8 @@ def read_data(session: Session, study: Study) -> StudyData:
         calibration=stored_calibration(session, study),
         labels=labels,
         reasons=_reasons(session, labels),
-        screened=screened.texts,
-        screens=screened.kinds,
+        screened=screened,
+        screens=screens,
         exclude_own_family=study.design["exclude_own_family"],
         asks_people_axes=study.design.get("people", {}).get("axis_marks", False),
         targets=targets,

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from hearteval.analysis.data import ScreenedText, ScreenedUnit
 from hearteval.analysis.labels.safety import PEOPLE, RULES
@@ -16,19 +16,23 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-class Screened(NamedTuple):
-    """What was read, and by which screens."""
+def read_screened(
+    store: Store, study: Study, completions: Sequence[Completion]
+) -> tuple[tuple[ScreenedText, ...], Mapping[str, Literal["rules", "model"]]]:
+    """Read what screens of these versions, and people, have said of the texts of a study.
 
-    texts: tuple[ScreenedText, ...] = ()
-    kinds: Mapping[str, Literal["rules", "model"]] = {}
-
-
-def read_screened(store: Store, study: Study, completions: Sequence[Completion]) -> Screened:
-    """Read what screens of these versions, and people, have said of the texts of a study."""
+    Returns:
+        What was read, and the kind of each screen that did, by its name.
+    """
     labels: defaultdict[str, list[Label]] = defaultdict(list)
     for label in store.labels_of(study, SAFETY):
         labels[label.text_id].append(label)
-    raters = {one.id: one for one in store.find(Rater, sorted({*_raters(labels)}))}
+    raters = {
+        one.id: one
+        for one in store.find(
+            Rater, sorted({one.rater_id for own in labels.values() for one in own})
+        )
+    }
     taxonomy = load_taxonomy(SAFETY)
     screens = _named_apart(
         labels,
@@ -48,7 +52,7 @@ def read_screened(store: Store, study: Study, completions: Sequence[Completion])
     kinds: dict[str, Literal["rules", "model"]] = {
         name: "rules" if raters[id_].family == RULES else "model" for id_, name in screens.items()
     }
-    return Screened(tuple(texts), kinds)
+    return tuple(texts), kinds
 
 
 def _named_apart(labels: Mapping[str, Sequence[Label]], raters: Sequence[Rater]) -> dict[str, str]:
@@ -66,10 +70,6 @@ def _named_apart(labels: Mapping[str, Sequence[Label]], raters: Sequence[Rater])
         taken = {PEOPLE, *names.values()}
         names[rater.id] = next(name for name in chain([rater.name], numbered) if name not in taken)
     return names
-
-
-def _raters(labels: Mapping[str, Sequence[Label]]) -> list[str]:
-    return [one.rater_id for own in labels.values() for one in own]
 
 
 def _places(

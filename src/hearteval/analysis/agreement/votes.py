@@ -8,6 +8,7 @@ the reason stands in its place.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -82,6 +83,21 @@ def measure_share(
         return found
     low, high = wilson_interval(found.value, n_items, level=level)
     return AgreementMeasure(value=found.value, low=low, high=high)
+
+
+def measure_same(
+    same: FloatArray, item: IntArray, *, level: float, seed: int, undefined: str
+) -> dict[str, Any]:
+    """Return how often two answers to a pair are one, and of how many pairs and items.
+
+    By the names ``n_pairs``, ``n_items`` and ``same`` that records of it have; as `measure_share`.
+    """
+    is_in = ~np.isnan(same)
+    return {
+        "n_pairs": int(is_in.sum()),
+        "n_items": len(np.unique(item[is_in])),
+        "same": measure_share(same, item, level=level, seed=seed, undefined=undefined),
+    }
 
 
 def compare_shares(

@@ -4,7 +4,6 @@ Counts of the same votes are in `majorities`; here is how sure the shares are, a
 chance, overall and on each axis. The judges are a fixed panel: intervals are over items alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,9 +11,13 @@ import numpy as np
 
 from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.agreement.pair_votes import ABSENT, PairVotes, is_vote
-from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
+from hearteval.analysis.agreement.votes import (
+    Coefficients,
+    measure_same,
+    measure_votes,
+)
 from hearteval.analysis.estimates import PLANNED
-from hearteval.sections.people.judges.consensus import AxisCoefficients, measure_axes
+from hearteval.domain import Axis
 from hearteval.stats.comparisons import FloatArray, IntArray
 
 
@@ -28,6 +31,14 @@ class SameAnswer:
     """Pairs on which each of them has a vote."""
     n_items: int
     same: AgreementMeasure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisCoefficients:
+    """How far raters agree on one axis, among those who marked it."""
+
+    axis: Axis
+    found: Coefficients
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,33 +66,30 @@ def measure_judges(votes: PairVotes, *, level: float, seed: int) -> JudgesAgreem
     groups = [*combinations(every, 2), *([tuple(every)] if len(names) > 2 else [])]
     return JudgesAgreement(
         together=tuple(
-            _same_answer(given, group, names, votes.item, level=level, seed=seed)
+            SameAnswer(
+                judges=tuple(names[k] for k in group),
+                **measure_same(
+                    one_answer(given[:, list(group)]),
+                    votes.item,
+                    level=level,
+                    seed=seed,
+                    undefined="no pair has a vote of each",
+                ),
+            )
             for group in groups
         ),
         overall=measure_votes(given, votes.item, level=level, seed=seed),
-        axes=measure_axes(votes, people=False, level=level, seed=seed),
+        axes=tuple(
+            AxisCoefficients(axis=axis, found=found)
+            for axis, marks in votes.marks.items()
+            if (
+                found := measure_votes(
+                    marks[:, ~votes.is_person], votes.item, level=level, seed=seed
+                )
+            )
+        ),
         level=level,
         status=PLANNED,
-    )
-
-
-def _same_answer(
-    votes: IntArray,
-    group: Sequence[int],
-    names: Sequence[str],
-    item: IntArray,
-    *,
-    level: float,
-    seed: int,
-) -> SameAnswer:
-    same = one_answer(votes[:, list(group)])
-    return SameAnswer(
-        judges=tuple(names[k] for k in group),
-        n_pairs=int((~np.isnan(same)).sum()),
-        n_items=len(np.unique(item[~np.isnan(same)])),
-        same=measure_share(
-            same, item, level=level, seed=seed, undefined="no pair has a vote of each"
-        ),
     )
 
 

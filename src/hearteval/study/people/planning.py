@@ -166,8 +166,7 @@ def screens_measured(desk: Desk) -> SafetyResults | None:
     store, study = desk.session.store, desk.study
     systems = {s.id for s in store.iter(System, study) if s.kind != "stress"}
     texts = [c for c in store.iter(Completion, study) if c.system_id in systems]
-    screened = read_screened(store, study, texts)
-    return measure_screens(screened.texts, screened.kinds, level=LEVEL)
+    return measure_screens(*read_screened(store, study, texts), level=LEVEL)
 
 
 def same_answers(desk: Desk) -> list[tuple[str, int, float]]:

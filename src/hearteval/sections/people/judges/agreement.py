@@ -6,7 +6,7 @@ items with all their pairs; raters are taken as given.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,7 +20,12 @@ from hearteval.analysis.agreement.pair_votes import (
     is_vote,
     majorities,
 )
-from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
+from hearteval.analysis.agreement.votes import (
+    Coefficients,
+    measure_same,
+    measure_share,
+    measure_votes,
+)
 from hearteval.domain import flat_fields
 from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import BoolArray, IntArray
@@ -150,21 +155,37 @@ def _agreement_of_majorities(
     if not len(both):
         return None
     people, judges = majorities(both.of_people), majorities(both.of_judges)
-    same = agree(people, judges)
-    is_compared = ~np.isnan(same)
     return MajoritiesAgreement(
-        n_pairs_both=len(both),
         n_no_majority_people=int((~is_vote(people)).sum()),
         n_no_majority_judges=int((~is_vote(judges)).sum()),
-        n_pairs=int(is_compared.sum()),
-        n_items=len(np.unique(both.item[is_compared])),
-        n_people_tie=int((people[is_compared] == TIE).sum()),
-        same=measure_share(
-            same, both.item, level=level, seed=seed, undefined="no pair has both majorities"
-        ),
-        by_chance=chance_of_majorities(people, judges),
-        same_of_all=measure_share(np.nan_to_num(same), both.item, level=level, seed=seed),
+        n_people_tie=int(((people == TIE) & is_vote(judges)).sum()),
+        **compare_majorities(both.of_people, both.of_judges, both.item, level=level, seed=seed),
     )
+
+
+def compare_majorities(
+    of_people: IntArray,
+    of_judges: IntArray,
+    item: IntArray,
+    *,
+    level: float,
+    seed: int,
+    where: str = "",
+) -> dict[str, Any]:
+    """Compare majorities of people and of judges, (pairs, raters), by the fields that name it.
+
+    `where` is what is said of pairs that have none of both.
+    """
+    is_both = (of_people != ABSENT).any(axis=1) & (of_judges != ABSENT).any(axis=1)
+    people, judges = majorities(of_people[is_both]), majorities(of_judges[is_both])
+    same, item = agree(people, judges), item[is_both]
+    undefined = f"no pair has both majorities{where}"
+    return {
+        "n_pairs_both": len(item),
+        **measure_same(same, item, level=level, seed=seed, undefined=undefined),
+        "by_chance": chance_of_majorities(people, judges),
+        "same_of_all": measure_share(np.nan_to_num(same), item, level=level, seed=seed),
+    }
 
 
 def chance_of_majorities(people: IntArray, judges: IntArray) -> float | None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.agreement.pair_votes import (
-    ABSENT,
     PairVotes,
     agree,
     count_votes,
@@ -22,7 +21,7 @@ from hearteval.analysis.agreement.pair_votes import (
 from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.analysis.estimates import Estimate
 from hearteval.domain import Axis
-from hearteval.sections.people.judges.agreement import chance_of_majorities
+from hearteval.sections.people.judges.agreement import compare_majorities
 from hearteval.sections.people.judges.each import measure_ceiling
 from hearteval.stats.comparisons import FloatArray, number_labels
 
@@ -76,14 +75,6 @@ class Consensus:
     """The most contested first."""
     thirds: tuple[Third, ...]
     """Empty under three times `MIN_ITEMS` items."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AxisCoefficients:
-    """How far raters agree on one axis, among those who marked it."""
-
-    axis: Axis
-    found: Coefficients
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,58 +176,21 @@ def _third(
     )
 
 
-def measure_axes(
-    votes: PairVotes, *, people: bool, level: float, seed: int
-) -> tuple[AxisCoefficients, ...]:
-    """Measure agreement of people, or of judges, on each axis that two of them marked."""
-    is_in = votes.is_person if people else ~votes.is_person
-    found = {
-        axis: measure_votes(given[:, is_in], votes.item, level=level, seed=seed)
-        for axis, given in votes.marks.items()
-    }
-    return tuple(AxisCoefficients(axis=axis, found=one) for axis, one in found.items() if one)
-
-
 def compare_axes(votes: PairVotes, *, level: float, seed: int) -> tuple[AxisAgreement, ...]:
     """Measure agreement on each axis that people marked; nothing where they gave no marks."""
-    of_people, of_judges = (
-        {one.axis: one for one in measure_axes(votes, people=people, level=level, seed=seed)}
-        for people in (True, False)
-    )
     found = []
     for axis, given in votes.marks.items():
-        by_people, by_judges = given[:, votes.is_person], given[:, ~votes.is_person]
-        if (by_people < 0).all():
-            continue
-        most = majorities(by_people), majorities(by_judges)
-        same = agree(*most)
-        is_both = (by_people != ABSENT).any(axis=1) & (by_judges != ABSENT).any(axis=1)
-        found.append(
-            AxisAgreement(
-                axis=axis,
-                people=_coefficients(of_people.get(axis)),
-                judges=_coefficients(of_judges.get(axis)),
-                n_pairs_both=int(is_both.sum()),
-                n_pairs=int((~np.isnan(same)).sum()),
-                n_items=len(np.unique(votes.item[~np.isnan(same)])),
-                same=measure_share(
-                    same,
-                    votes.item,
-                    level=level,
-                    seed=seed,
-                    undefined="no pair has both majorities on this axis",
-                ),
-                by_chance=chance_of_majorities(*most),
-                same_of_all=measure_share(
-                    np.where(is_both, np.nan_to_num(same), np.nan),
-                    votes.item,
-                    level=level,
-                    seed=seed,
-                ),
+        people, judges = given[:, votes.is_person], given[:, ~votes.is_person]
+        if (people >= 0).any():
+            same = compare_majorities(
+                people, judges, votes.item, level=level, seed=seed, where=" on this axis"
             )
-        )
+            found.append(
+                AxisAgreement(
+                    axis=axis,
+                    people=measure_votes(people, votes.item, level=level, seed=seed),
+                    judges=measure_votes(judges, votes.item, level=level, seed=seed),
+                    **same,
+                )
+            )
     return tuple(found)
-
-
-def _coefficients(one: AxisCoefficients | None) -> Coefficients | None:
-    return one.found if one is not None else None

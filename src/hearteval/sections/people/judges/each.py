@@ -26,7 +26,7 @@ from hearteval.analysis.agreement.pair_votes import (
     majorities,
     majority_of_counts,
 )
-from hearteval.analysis.agreement.votes import measure_share
+from hearteval.analysis.agreement.votes import measure_same
 from hearteval.analysis.estimates import (
     Estimate,
     clustered_estimates,
@@ -116,10 +116,8 @@ def compare_each_judge(
             JudgeAgainstPeople(
                 judge=name,
                 n_pairs_both=int((given != ABSENT).sum()),
-                n_pairs=int((~np.isnan(same)).sum()),
-                n_items=len(np.unique(votes.item[~np.isnan(same)])),
                 n_flips=int((is_vote(people) & (given == FLIP)).sum()),
-                same=measure_share(
+                **measure_same(
                     same, votes.item, level=level, seed=seed, undefined="no pair has both"
                 ),
             )
