@@ -154,7 +154,7 @@ def test_a_reader_is_asked_what_is_open_and_settles_it(world: World) -> None:
     assert found["labelled"]["hate"].verdict == "absent"
     agreement = screened(world).agreement.questions
     asked = {
-        (one.one, one.question): (one.n_items, one.same)
+        (one.one, one.category): (one.n_completions, one.same)
         for one in agreement
         if one.other == "people"
     }
@@ -201,9 +201,9 @@ def test_all_candidates_and_questions_can_be_read(world: World) -> None:
     found = reader.send(READ, **form, words_person_name="", words_distress="He laughed")
     assert found.status_code == 303
     both = {
-        (one.one, one.other): one.n_items
+        (one.one, one.other): one.n_completions
         for one in screened(world).agreement.questions
-        if one.question == "hate"
+        if one.category == "hate"
     }
     assert both == {("one", "two"): 3, ("one", "people"): 1, ("two", "people"): 1}
     scales = {(one.one, one.other): one.near for one in screened(world).agreement.scales}
