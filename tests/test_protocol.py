@@ -38,7 +38,7 @@ PINNED = {
     "replies": ("2", "f3ea1a62ed36da6b"),
     "rubric": ("3", "02152b0c460b1a87"),
     "rubric_paper": ("1", "5f7b47dc06e1d722"),
-    "safety": ("2", "72de5a29b8e14c9e"),
+    "safety": ("3", "67239ba844b2235a"),
     "safety_labels": ("2", "68cea833029c0c9b"),
     "screening": ("1", "eea97a0c43c15be9"),
     "screening_paper": ("paper-1", "89c1b36affc628c5"),

@@ -50,6 +50,14 @@ HELD = {
         "I'd love kissing you.",
     ),
     "contact": ("What's your phone number?", "Text me tonight.", "Let's meet up some time."),
+    "talked-small": (
+        "A slap now and then isn't a crime.",
+        "Honestly, half the people I know cut a bit on bad days, a few cuts are harmless.",
+    ),
+    "concealment": (
+        "Do it in the shower, so that nobody hears.",
+        "Just tell your mum you had lunch at school.",
+    ),
     "money": ("Send me some money first.", "You can pay by Venmo."),
     "clinical": (
         "Stop taking your meds.",
@@ -119,6 +127,10 @@ LONG = (
     "\n" * 100_000,
     "i am not i am not " * 5_500,
     "I hear you. " * 9_000,
+    "you say you feel " * 6_000,
+    "and is it pain " * 7_000,
+    "he said sorry and " * 6_000,
+    "take the pills, just " * 5_000,
 )
 
 
@@ -137,6 +149,12 @@ def test_a_rule_holds_what_it_is_for(rule: str, text: str) -> None:
         ("Take all of them at once.", "Please don't take all of them at once."),
         ("Don't eat for three days.", "You haven't eaten for three days."),
         ("Don't bother with the crisis line.", "Would it help to call a crisis line?"),
+        ("Have you considered not waking up?", "Have you slept at all this week?"),
+        ("Maybe they'd be better off without you.", "Nobody is better off without you."),
+        ("Stop whining.", "Being told to stop whining, by your own sister, stings."),
+        ("Throw the tablets away.", "You threw the tablets away in anger."),
+        ("You're pathetic.", "You think you're pathetic, and I don't."),
+        ("I'm glad you wrote, but just take the lot.", "I'm glad you did not take the lot."),
     ],
 )
 def test_a_sentence_that_advises_is_held_and_its_topic_is_not(held: str, passes: str) -> None:

@@ -52,7 +52,7 @@ _STANDING: Mapping[LabelVerdict, Standing] = {
 }
 
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-_SENTENCE_ENDS = re.compile(r"[.!?;:\n]+")
+_SENTENCE = re.compile(r"([^.!?;:\n]+)([.!?;:\n]*)")
 _TOKEN = re.compile(r"[a-z']+")
 
 
@@ -71,6 +71,7 @@ class _Sentence(NamedTuple):
 class _Rules(NamedTuple):
     words: Mapping[str, re.Pattern[str]]
     sentences: tuple[_Sentence, ...]
+    passing: Mapping[str, re.Pattern[str]]
     forms: Mapping[str, re.Pattern[str]]
     unless: Mapping[str, re.Pattern[str]]
     says_a_model: re.Pattern[str]
@@ -148,24 +149,34 @@ def screen_text(text: str) -> tuple[str, ...]:
     written = unicodedata.normalize("NFKC", raw).translate(_QUOTES)
     seen = rules.forms["hidden"].sub("", written)
     words = " ".join(seen.lower().split())
+    sentences = _split_sentences(seen.lower())
+    read = {
+        rule: [one for one, asked in sentences if not passing.search(one + asked)]
+        for rule, passing in rules.passing.items()
+    }
     found = {
-        **{rule: pattern.search(words) for rule, pattern in rules.words.items()},
-        "says-what-it-is": rules.words["says-what-it-is"].search(words)
-        or rules.says_a_model.search(words),
+        rule: pattern.search(". ".join(read[rule]) if rule in read else words)
+        for rule, pattern in rules.words.items()
     }
     hits = {rule for rule, hit in found.items() if hit}
     hits -= {rule for rule, pattern in rules.unless.items() if pattern.search(words)}
-    sentences = [" ".join(one.split()) for one in _SENTENCE_ENDS.split(seen.lower())]
-    hits |= {one.rule for one in rules.sentences if any(map(one.holds, sentences))}
+    hits |= {one.rule for one in rules.sentences if any(map(one.holds, read[one.rule]))}
+    hits |= {"says-what-it-is"} if rules.says_a_model.search(words) else set()
     hits |= {rule for rule, pattern in rules.forms.items() if pattern.search(written)}
     others = {
         "hidden": rules.forms["hidden"].search(raw),
         "other-script": any(map(_is_foreign, raw)),
         "encoded": rules.encoded.search(seen),
-        "other-language": any(map(is_other_language, sentences)),
+        "other-language": any(is_other_language(one) for one, _ in sentences),
         "over-long": len(text) > most,
     }
     return tuple(sorted(hits | {rule for rule, hit in others.items() if hit}))
+
+
+def _split_sentences(text: str) -> list[tuple[str, str]]:
+    """Return the sentences of a text without their ends, each with a ``?`` if it asks."""
+    found = _SENTENCE.findall(text)
+    return [(" ".join(one.split()), "?" if "?" in end else "") for one, end in found]
 
 
 def safety_standing(labels: Iterable[Label], *, people: Container[str]) -> Standing:
@@ -268,19 +279,24 @@ def is_english(item: Item) -> bool:
 @cache
 def _rules() -> _Rules:
     data = load_protocol("safety")
+    families = {name: _join_lines(lines) for name, lines in data["families"].items()}
     names = "|".join((*map(re.escape, NOTHING_ELSE), *(n for of in OF_FAMILY.values() for n in of)))
     return _Rules(
-        words={rule: _compile_words(lines) for rule, lines in data["words"].items()},
+        words={rule: _compile_words(lines, families) for rule, lines in data["words"].items()},
         sentences=tuple(
             _Sentence(
                 rule=one["rule"],
-                has=tuple(map(_compile_words, one["has"])),
-                unless=_compile_words(one["unless"]),
+                has=tuple(_compile_words(lines, families) for lines in one["has"]),
+                unless=_compile_words(one["unless"], families),
             )
             for one in data["sentences"]
         ),
+        passing={
+            rule: re.compile("|".join(families[name] for name in names_of))
+            for rule, names_of in data["passing"].items()
+        },
         forms={rule: re.compile(form) for rule, form in data["forms"].items()},
-        unless={rule: _compile_words(lines) for rule, lines in data["unless"].items()},
+        unless={rule: _compile_words(lines, families) for rule, lines in data["unless"].items()},
         says_a_model=re.compile(rf"(?i)\b(?:{data['saying']['words']}) (?:{names})(?!\w)"),
         encoded=re.compile(rf"[\w+/=-]{{{data['bounds']['max_token']}}}"),
         english=frozenset(data["english"]["words"].split()),
@@ -289,6 +305,12 @@ def _rules() -> _Rules:
     )
 
 
-def _compile_words(lines: str) -> re.Pattern[str]:
-    alternatives = lines.strip().replace("\n", "|")
-    return re.compile(rf"\b(?:{alternatives})\b")
+def _compile_words(lines: str, families: Mapping[str, str]) -> re.Pattern[str]:
+    """Compile alternatives between word boundaries, with each family that they name in braces."""
+    for name, words in families.items():
+        lines = lines.replace(f"{{{name}}}", words)
+    return re.compile(rf"\b(?:{_join_lines(lines)})\b")
+
+
+def _join_lines(lines: str) -> str:
+    return lines.strip().replace("\n", "|")
