@@ -28,6 +28,7 @@ from hearteval.errors import NotIdentifiedError, SettingsError
 from hearteval.stats.agreement.bootstrap import estimate
 from hearteval.stats.agreement.kappas import (
     agreement_with_others,
+    beyond_chance,
     chance_disagreement,
     cohen_kappa,
     cohen_kappa_weighted,
@@ -41,7 +42,6 @@ from hearteval.stats.agreement.table import (
     Coefficient,
     RatingTable,
     check_table,
-    divide,
     lay_out,
     select_ratings,
 )
@@ -282,7 +282,7 @@ def pool_agreement(tables: Sequence[CodedRatings], settings: AgreementSettings) 
 
     def kappa(weights: FloatArray) -> FloatArray:
         by_chance = [of(weights[at]) for of, at in zip(chance, places, strict=True)]
-        return 1 - divide(1 - agreement(weights), np.mean(by_chance, axis=0))
+        return beyond_chance(agreement(weights), np.mean(by_chance, axis=0))
 
     n = len(names)
     measures, _ = measure_table(

@@ -22,7 +22,8 @@ from hearteval.analysis.agreement.pair_votes import TIE, count_votes
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.agreement.bootstrap import fisher_interval
-from hearteval.stats.agreement.kappas import NO_PAIRS
+from hearteval.stats.agreement.kappas import NO_PAIRS, beyond_chance, differing_by_chance
+from hearteval.stats.agreement.krippendorff import alpha_of_sums, differing_totals
 from hearteval.stats.agreement.table import ONE_CATEGORY, divide
 from hearteval.stats.comparisons import FloatArray, IntArray, number_labels
 from hearteval.stats.means import ROUNDING, wilson_interval
@@ -231,18 +232,12 @@ def _ratio(sums: FloatArray) -> FloatArray:
 
 
 def _kappa(sums: FloatArray) -> FloatArray:
-    prevalence = sums[:, 2:5] / sums[:, :1]
-    by_chance = 1 - (prevalence**2).sum(axis=1)
-    by_chance[np.count_nonzero(sums[:, 2:5], axis=1) < 2] = 0
-    return 1 - divide(1 - _ratio(sums), by_chance)
+    return beyond_chance(_ratio(sums), differing_by_chance((sums[:, 2:5] / sums[:, :1]).T))
 
 
 def _alpha(sums: FloatArray) -> FloatArray:
-    totals = sums[:, 6:9]
-    n = totals.sum(axis=1)
-    expected = n**2 - (totals**2).sum(axis=1)
-    expected[np.count_nonzero(totals, axis=1) < 2] = 0
-    return 1 - divide((n - 1) * sums[:, 5], expected)
+    totals = sums[:, 6:9].T
+    return alpha_of_sums(sums[:, 5], differing_totals(totals), totals)
 
 
 def _sum_by_item(columns: FloatArray, item: IntArray) -> FloatArray:

@@ -128,7 +128,7 @@ def fleiss_kappa(table: RatingTable) -> Coefficient:
     agreement, chance = percent_agreement(table), chance_disagreement(table)
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        return 1 - divide(1 - agreement.of_weights(weights), chance.of_weights(weights))
+        return beyond_chance(agreement.of_weights(weights), chance.of_weights(weights))
 
     return Coefficient(of_weights=of_weights, undefined=ONE_CATEGORY)
 
@@ -136,14 +136,22 @@ def fleiss_kappa(table: RatingTable) -> Coefficient:
 def chance_disagreement(table: RatingTable) -> Coefficient:
     """Return 1 - p_e, how often two ratings differ by chance, as in `fleiss_kappa`."""
     shares = _category_shares(table)
+    return Coefficient(
+        of_weights=lambda weights: differing_by_chance(_mean_shares(shares, weights)),
+        undefined=NO_PAIRS,
+    )
 
-    def of_weights(weights: FloatArray) -> FloatArray:
-        prevalence = _mean_shares(shares, weights)
-        expected = 1 - (prevalence**2).sum(axis=0)
-        expected[count_used(prevalence) < 2] = 0
-        return np.asarray(expected, dtype=np.float64)
 
-    return Coefficient(of_weights=of_weights, undefined=NO_PAIRS)
+def differing_by_chance(prevalence: FloatArray) -> FloatArray:
+    """Return 1 - sum_k pi_k^2 of shares, (categories, samples); 0 where one category is used."""
+    expected = 1 - (prevalence**2).sum(axis=0)
+    expected[count_used(prevalence) < 2] = 0
+    return np.asarray(expected, dtype=np.float64)
+
+
+def beyond_chance(same: FloatArray, by_chance: FloatArray) -> FloatArray:
+    """Return (p_a - p_e) / (1 - p_e) from agreement and from disagreement by chance."""
+    return 1 - divide(1 - same, by_chance)
 
 
 def specific_agreement(table: RatingTable, category: int) -> Coefficient:

@@ -46,7 +46,7 @@ def krippendorff_alpha(table: RatingTable, *, level: Level) -> Coefficient:
         return _alpha(
             counts,
             table.sizes * mean_distances(table, nominal_distance),
-            lambda totals: totals.sum(axis=0) ** 2 - (totals**2).sum(axis=0),
+            differing_totals,
         )
     x = table.values
 
@@ -74,7 +74,7 @@ def krippendorff_alpha(table: RatingTable, *, level: Level) -> Coefficient:
 def _alpha(counts: SparseMatrix, disagreement: FloatArray, expected: Total) -> Coefficient:
     def of_weights(weights: FloatArray) -> FloatArray:
         totals = sum_units(counts, weights)
-        return _ratio_of_disagreement(disagreement @ weights, expected(totals), totals)
+        return alpha_of_sums(disagreement @ weights, expected(totals), totals)
 
     return Coefficient(of_weights=of_weights, undefined=ONE_CATEGORY)
 
@@ -94,13 +94,17 @@ def _ordinal(table: RatingTable, counts: SparseMatrix) -> Coefficient:
             axis=0
         )
         expected = 2 * totals.sum(axis=0) * spread(mid_ranks, totals)[1]
-        return _ratio_of_disagreement(observed, expected, totals)
+        return alpha_of_sums(observed, expected, totals)
 
     return Coefficient(of_weights=of_weights, undefined=ONE_CATEGORY)
 
 
-def _ratio_of_disagreement(
-    observed: FloatArray, expected: FloatArray, totals: FloatArray
-) -> FloatArray:
+def differing_totals(totals: FloatArray) -> FloatArray:
+    """Return how many ordered pairs of all ratings differ, from (categories, samples)."""
+    return np.asarray(totals.sum(axis=0) ** 2 - (totals**2).sum(axis=0))
+
+
+def alpha_of_sums(observed: FloatArray, expected: FloatArray, totals: FloatArray) -> FloatArray:
+    """Return alpha from sum_i r_i d_i, its chance, and the ratings in each category."""
     expected[count_used(totals) < 2] = 0
     return 1 - divide((totals.sum(axis=0) - 1) * observed, expected)
