@@ -72,6 +72,11 @@ class Label:
         """The id of what it is of."""
         return self.completion_id or self.judgment_id or str(self.item_id)
 
+    @property
+    def answer(self) -> str:
+        """What is said: the verdict, or the score of a scale."""
+        return self.verdict if self.score is None else str(self.score)
+
 
 def last_word(said: Sequence[V]) -> V | None:
     """Return what people settle, given what each said in the order of time; None while it is open.

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cache
 
 from hearteval.domain import Label, Rater, content_hash, plain_text
+from hearteval.labels.reply import Said, labels_of
 from hearteval.labels.taxonomy import Taxonomy, TaxonomyName, load_taxonomy
 from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
@@ -42,18 +43,11 @@ def cued_labels(text: LabelledText, taxonomy: Taxonomy, *, now: datetime) -> tup
     """Label a text by the words it holds; the evidence is the first of them."""
     lowered = plain_text(text.quotable).lower()
     found = {key: pattern.search(lowered) for key, pattern in _patterns(taxonomy.name).items()}
-    return tuple(
-        Label(
-            **text.names,
-            **taxonomy.stamp,
-            category=key,
-            verdict="present" if hit else "absent",
-            evidence=hit.group() if hit else "",
-            rater_id=cues_rater(taxonomy).id,
-            created_at=now,
-        )
+    said = {
+        key: Said("present" if hit else "absent", None, hit.group() if hit else "")
         for key, hit in found.items()
-    )
+    }
+    return labels_of(text, taxonomy, said, rater_id=cues_rater(taxonomy).id, now=now)
 
 
 @cache

@@ -7,9 +7,10 @@ word for word but for white space and the shape of quotation marks.
 
 import unicodedata
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
 
-from hearteval.domain import LabelVerdict, plain_text, shows_text
+from hearteval.domain import Label, LabelVerdict, plain_text, shows_text
 from hearteval.errors import InvalidReplyError
 from hearteval.labels.prompt import (
     EVIDENCE,
@@ -58,6 +59,28 @@ class Said(NamedTuple):
     probability: float | None
     evidence: str
     score: int | None = None
+
+
+def labels_of(
+    text: LabelledText,
+    taxonomy: Taxonomy,
+    said: Mapping[str, Said],
+    *,
+    rater_id: str,
+    now: datetime,
+) -> tuple[Label, ...]:
+    """Return what a labeler, or a person, says of a text by a taxonomy, as it is stored."""
+    return tuple(
+        Label(
+            **text.names,
+            **taxonomy.stamp,
+            category=category,
+            rater_id=rater_id,
+            created_at=now,
+            **one._asdict(),
+        )
+        for category, one in said.items()
+    )
 
 
 def read_labels(

@@ -24,16 +24,15 @@ from hearteval.domain import (
     System,
 )
 from hearteval.engine.local import run_tasks
+from hearteval.judgments.plan.run import standings_of
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.prompt import label_again, label_messages
-from hearteval.labels.reply import LABEL_FAULTS, read_labels
+from hearteval.labels.reply import LABEL_FAULTS, labels_of, read_labels
 from hearteval.labels.safety import (
     SAFETY,
-    Standing,
     label_by_model,
     label_completion,
     label_reasons,
-    read_standings,
     safety_rater,
 )
 from hearteval.labels.sample import choose_comparisons
@@ -178,17 +177,7 @@ async def ask_labelers(
             )
             if taxonomy.name == SAFETY:
                 return label_by_model(text, said, rater_id=target.rater_id, now=now())
-            return tuple(
-                Label(
-                    **text.names,
-                    **taxonomy.stamp,
-                    category=category,
-                    rater_id=target.rater_id,
-                    created_at=now(),
-                    **one._asdict(),
-                )
-                for category, one in said.items()
-            )
+            return labels_of(text, taxonomy, said, rater_id=target.rater_id, now=now())
 
         question = Question(target=target.fields, messages_after=messages_after, read=read)
         return asked[target.rater_id], question
@@ -235,7 +224,7 @@ def _readable(store: Store, study: Study) -> list[Completion]:
     ]
     if "people" not in study.design:
         return texts
-    people, standings = _systems(store, study, "human"), _standings(store, study)
+    people, standings = _systems(store, study, "human"), standings_of(store, study)
     return [
         text
         for text in texts
@@ -254,7 +243,7 @@ def _reasons(store: Store, study: Study, taxonomy: Taxonomy) -> list[LabelledTex
     pairs = {
         pair.id for pair in store.iter(Pair, study) if readable.issuperset(pair.completion_ids)
     }
-    first, standings = _first_judgments(store, study), _standings(store, study)
+    first, standings = _first_judgments(store, study), standings_of(store, study)
     people = {rater.id for rater in store.iter(Rater, study) if rater.kind == "human"}
     is_screened = taxonomy.name == SAFETY
     found: dict[str, tuple[LabelledText, JudgmentRow]] = {}
@@ -315,11 +304,6 @@ def _labelled(store: Store, study: Study, taxonomy: str) -> set[tuple[str, str]]
         )
         if name == taxonomy
     }
-
-
-def _standings(store: Store, study: Study) -> Mapping[str, Standing]:
-    asked = study.design.get("people", {})
-    return read_standings(store.labels_of(study, SAFETY), store.iter(Rater), asked=asked)
 
 
 _READERS: Mapping[Unit, Callable[[Store, Study, Taxonomy], list[LabelledText]]] = {

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from hearteval.domain import Completion, Item, Judgment, Label, LabelVerdict, plain_text
+from hearteval.labels.reply import Said, labels_of
 from hearteval.labels.taxonomy import (
     TAXONOMIES,
     Category,
@@ -46,22 +47,13 @@ _RECORDS: Mapping[Unit, type[Completion] | type[Judgment] | type[Item]] = {
 }
 
 
-class Said(NamedTuple):
-    """What somebody says of one category."""
-
-    answer: str
-    """A verdict, or the score of a scale."""
-    words: str
-    """It rests on; may be empty."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What a page asks of a text."""
 
     of: Unit
     categories: Sequence[Category]
-    answers: Mapping[str, Sequence[Said]]
+    answers: Mapping[str, Sequence[Label]]
     """What two people have said, by category, where one is to decide between them."""
     same: Sequence[tuple[Category, str]] = ()
     """What they gave the same answer to."""
@@ -89,11 +81,11 @@ def labels_of_people(store: Store, taxonomy: Taxonomy, text_ids: Sequence[str]) 
     return store.labels_by_people(taxonomy.name, text_ids, version=taxonomy.label_version)
 
 
-def said_by_rater(labels: Sequence[Label]) -> dict[str, dict[str, Said]]:
+def said_by_rater(labels: Sequence[Label]) -> dict[str, dict[str, Label]]:
     """Return what people said of one text, by rater and category, in the order of time."""
-    found: defaultdict[str, dict[str, Said]] = defaultdict(dict)
+    found: defaultdict[str, dict[str, Label]] = defaultdict(dict)
     for label in labels:
-        found[label.rater_id][label.category] = Said(_answer_of(label), label.evidence)
+        found[label.rater_id][label.category] = label
     return dict(found)
 
 
@@ -108,17 +100,13 @@ def open_differences(labels: Sequence[Label]) -> tuple[str, ...]:
     """Return the categories on which two people differ and nobody has decided, of one text."""
     answers: defaultdict[str, list[str]] = defaultdict(list)
     for label in labels:
-        answers[label.category].append(_answer_of(label))
+        answers[label.category].append(label.answer)
     return tuple(key for key, said in answers.items() if len(said) == 2 and len(set(said)) == 2)
 
 
 def is_to_settle(labels: Sequence[Label]) -> bool:
     """Say whether somebody is to decide, or has decided, what two people said of one text."""
     return bool(open_differences(labels)) or len(said_by_rater(labels)) > 2
-
-
-def _answer_of(label: Label) -> str:
-    return label.verdict if label.score is None else str(label.score)
 
 
 def _text(desk: Desk, taxonomy: Taxonomy, lease: Lease) -> LabelledText | None:
@@ -216,33 +204,24 @@ def _read_about(taxonomy: Taxonomy, categories: Sequence[Category], answer: Answ
     said: dict[str, Said] = {}
     lacking = dict[str, str]()
     for one in categories:
-        given = Said(answer.text(VERDICT + one.key), plain_text(answer.text(WORDS + one.key)))
-        if given.answer not in answers_to(one):
+        given, words = answer.text(VERDICT + one.key), plain_text(answer.text(WORDS + one.key))
+        if given not in answers_to(one):
             lacking[VERDICT + one.key] = faults["answer"]
-        elif given.answer == "absent":
-            said[one.key] = Said("absent", "")
-        elif len(given.words) > load_protocol("label_prompt")["bounds"]["max_evidence"]:
+        elif given == "absent":
+            said[one.key] = Said("absent", None, "")
+        elif len(words) > load_protocol("label_prompt")["bounds"]["max_evidence"]:
             lacking[VERDICT + one.key] = faults["too_many"]
-        elif given.words not in quotable:
+        elif words not in quotable:
             lacking[VERDICT + one.key] = faults["words"]
+        elif given.isdigit():
+            said[one.key] = Said("present", None, words, int(given))
         else:
-            said[one.key] = given
+            said[one.key] = Said("present" if given == "present" else "uncertain", None, words)
     if lacking:
         raise AnswerError(lacking)
-    labels = [
-        Label(
-            **text.names,
-            **taxonomy.stamp,
-            category=key,
-            verdict=next((one for one in get_args(LabelVerdict) if one == given.answer), "present"),
-            score=int(given.answer) if given.answer.isdigit() else None,
-            evidence=given.words,
-            rater_id=answer.rater.id,
-            created_at=answer.now,
-        )
-        for key, given in said.items()
-    ]
-    return answer.closes([answer.rater, *labels], labels[0].id, said)
+    labels = labels_of(text, taxonomy, said, rater_id=answer.rater.id, now=answer.now)
+    content = {one.category: (one.answer, one.evidence) for one in labels}
+    return answer.closes([answer.rater, *labels], labels[0].id, content)
 
 
 def answers_to(category: Category) -> tuple[str, ...]:
