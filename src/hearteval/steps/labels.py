@@ -24,15 +24,16 @@ from hearteval.domain import (
     System,
 )
 from hearteval.engine.local import run_tasks
-from hearteval.judgments.plan.run import standings_of
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.prompt import label_again, label_messages
 from hearteval.labels.reply import LABEL_FAULTS, labels_of, read_labels
 from hearteval.labels.safety import (
     SAFETY,
+    Standing,
     label_by_model,
     label_completion,
     label_reasons,
+    read_standings,
     safety_rater,
 )
 from hearteval.labels.sample import choose_comparisons
@@ -224,7 +225,7 @@ def _readable(store: Store, study: Study) -> list[Completion]:
     ]
     if "people" not in study.design:
         return texts
-    people, standings = _systems(store, study, "human"), standings_of(store, study)
+    people, standings = _systems(store, study, "human"), _standings(store, study)
     return [
         text
         for text in texts
@@ -243,7 +244,7 @@ def _reasons(store: Store, study: Study, taxonomy: Taxonomy) -> list[LabelledTex
     pairs = {
         pair.id for pair in store.iter(Pair, study) if readable.issuperset(pair.completion_ids)
     }
-    first, standings = _first_judgments(store, study), standings_of(store, study)
+    first, standings = _first_judgments(store, study), _standings(store, study)
     people = {rater.id for rater in store.iter(Rater, study) if rater.kind == "human"}
     is_screened = taxonomy.name == SAFETY
     found: dict[str, tuple[LabelledText, JudgmentRow]] = {}
@@ -304,6 +305,11 @@ def _labelled(store: Store, study: Study, taxonomy: str) -> set[tuple[str, str]]
         )
         if name == taxonomy
     }
+
+
+def _standings(store: Store, study: Study) -> Mapping[str, Standing]:
+    asked = study.design.get("people", {})
+    return read_standings(store.labels_of(study, SAFETY), store.iter(Rater), asked=asked)
 
 
 _READERS: Mapping[Unit, Callable[[Store, Study, Taxonomy], list[LabelledText]]] = {
