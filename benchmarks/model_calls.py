@@ -75,7 +75,6 @@ MARK = {
     "strength": 3,
 }
 REPLY = json.dumps(dict.fromkeys([*map(axis_key, AXES), OVERALL], MARK))
-SAMPLING = Sampling(schema=SCHEMA, max_tokens=800)
 Call = Callable[[], Awaitable[object]]
 Opening = Callable[[str, int], AbstractAsyncContextManager[tuple[Call, int]]]
 """Takes an address and the calls in flight; gives a call and how many workers make it."""
@@ -130,10 +129,12 @@ async def measure(opening: Opening, url: str, n_workers: int, seconds: float) ->
         return Measured(n_calls=n_measured, wall=wall, cpu=cpu)
 
 
-def _endpoint(url: str, *, is_streamed: bool) -> Endpoint:
-    return Endpoint(
-        name="bench", model="bench", base_url=url, api_key="none", is_streamed=is_streamed
-    )
+def _endpoint(url: str) -> Endpoint:
+    return Endpoint(name="bench", model="bench", base_url=url, api_key="none")
+
+
+def _sampling(*, is_streamed: bool) -> Sampling:
+    return Sampling(schema=SCHEMA, max_tokens=800, is_streamed=is_streamed)
 
 
 @asynccontextmanager
@@ -141,10 +142,11 @@ async def _open_ours(
     url: str, n_workers: int, *, is_streamed: bool
 ) -> AsyncIterator[tuple[Call, int]]:
     """Open an endpoint's gate around the client."""
-    async with _open_chain(url, n_workers, is_streamed=is_streamed) as model:
+    sampling = _sampling(is_streamed=is_streamed)
+    async with _open_chain(url, n_workers) as model:
 
         async def call() -> None:
-            reply = await model.complete(MESSAGES, SAMPLING)
+            reply = await model.complete(MESSAGES, sampling)
             assert reply.text == REPLY
 
         yield call, n_workers
@@ -155,12 +157,13 @@ async def _open_stored(
     url: str, n_workers: int, *, is_streamed: bool
 ) -> AsyncIterator[tuple[Call, int]]:
     """Open the whole chain of a study, and what a study does with a reply."""
+    sampling = _sampling(is_streamed=is_streamed)
     with TemporaryDirectory() as folder:
         store = SqlStore.open(str(Path(folder) / "bench.db"))
         assignments = iter(_plan(store))
         async with (
             GroupedWriter(store) as writer,
-            _open_chain(url, n_workers, is_streamed=is_streamed) as model,
+            _open_chain(url, n_workers) as model,
         ):
             ledger = SpendingLimit(limit_usd=None, spent_usd=0.0)
             budgeted = Budgeted(
@@ -175,7 +178,7 @@ async def _open_stored(
             async def call() -> None:
                 assignment = next(assignments)
                 messages = [*MESSAGES, Message(role="user", content=assignment.id)]
-                reply = await cached.complete(messages, SAMPLING)
+                reply = await cached.complete(messages, sampling)
                 verdict = read_reply(reply.text, finish_reason=reply.finish_reason)
                 await writer.add([_judgment(assignment, verdict, reply)])
 
@@ -184,9 +187,9 @@ async def _open_stored(
 
 
 @asynccontextmanager
-async def _open_chain(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[ChatModel]:
+async def _open_chain(url: str, n_workers: int) -> AsyncIterator[ChatModel]:
     async with open_client() as client:
-        model = OpenAICompatibleModel(_endpoint(url, is_streamed=is_streamed), client)
+        model = OpenAICompatibleModel(_endpoint(url), client)
         gate = Gate("bench", say=print)
         line = gate.open_line("bench", CallLimits(), highest=n_workers)
         rng = np.random.default_rng(1)
@@ -238,7 +241,7 @@ async def _open_bare(
     url: str, n_workers: int, *, is_streamed: bool
 ) -> AsyncIterator[tuple[Call, int]]:
     """Open the least one can do with aiohttp: post, read, parse the JSON."""
-    body = build_body(MESSAGES, SAMPLING, _endpoint(url, is_streamed=is_streamed))
+    body = build_body(MESSAGES, _sampling(is_streamed=is_streamed), _endpoint(url))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
         async def call() -> None:
@@ -263,7 +266,7 @@ async def _open_sdk(
     """Open the openai SDK with as many connections as it needs."""
     from openai import AsyncOpenAI
 
-    body = build_body(MESSAGES, SAMPLING, _endpoint(url, is_streamed=is_streamed))
+    body = build_body(MESSAGES, _sampling(is_streamed=is_streamed), _endpoint(url))
     async with AsyncOpenAI(base_url=url, api_key="none") as client:
 
         async def call() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hearteval.config import keys_at_hand, load_study, read_key
+from hearteval.config import StudySettings, keys_at_hand, load_study, read_key
 from hearteval.errors import SettingsError
 from hearteval.models.presets import find_family
 
@@ -448,6 +448,20 @@ def test_limits_of_a_model_are_read_and_make_no_other_study(tmp_path: Path) -> N
         "stop_after": 3,
     }
     assert limited.settings_hash == plain.settings_hash
+
+
+def test_judges_are_asked_whole_unless_the_file_says_otherwise(tmp_path: Path) -> None:
+    plain = load_study(write(tmp_path, WITH_MODELS))
+    streamed = load_study(write(tmp_path, f"{WITH_MODELS}stream = true\n"))
+
+    def of_judge(study: StudySettings) -> bool:
+        judge = study.judging.judges[1].model
+        assert judge is not None
+        return judge.is_streamed
+
+    assert (of_judge(plain), of_judge(streamed)) == (False, True)
+    assert all(one.model.is_streamed for one in plain.systems if one.model is not None)
+    assert streamed.settings_hash == plain.settings_hash
 
 
 @pytest.mark.parametrize(

@@ -34,15 +34,15 @@ async def open_canned() -> AsyncIterator[ChatModel]:
 
 
 @asynccontextmanager
-async def open_endpoint(*, is_streamed: bool) -> AsyncIterator[ChatModel]:
+async def open_endpoint() -> AsyncIterator[ChatModel]:
     async with running_server(echo()) as server, open_client() as client:
-        endpoint = Endpoint(name="tiny", model="tiny", base_url=server.url, is_streamed=is_streamed)
+        endpoint = Endpoint(name="tiny", model="tiny", base_url=server.url)
         yield OpenAICompatibleModel(endpoint, client)
 
 
 @asynccontextmanager
 async def open_wrapped() -> AsyncIterator[ChatModel]:
-    async with open_endpoint(is_streamed=True) as model:
+    async with open_endpoint() as model:
         gate = Gate("host", say=print)
         line = gate.open_line("tiny", CallLimits(), highest=4)
         rng = np.random.default_rng(1)
@@ -62,8 +62,7 @@ async def open_inspect() -> AsyncIterator[ChatModel]:
 
 KINDS: dict[str, Callable[[], Opening]] = {
     "canned": open_canned,
-    "streamed": lambda: open_endpoint(is_streamed=True),
-    "whole": lambda: open_endpoint(is_streamed=False),
+    "endpoint": open_endpoint,
     "wrapped": open_wrapped,
     "inspect": open_inspect,
 }
@@ -109,6 +108,11 @@ class TestChatModel:
         sent = {"top_p": 1.0, "max_tokens": 90, "schema": "mark"}
         assert reply.requested == {"temperature": 0.0, **sent}
         assert reply.effective == sent
+
+    def test_a_reply_that_comes_whole_says_the_same(self, opening: Callable[[], Opening]) -> None:
+        reply, whole = (ask(opening, Sampling(is_streamed=one)) for one in (True, False))
+        assert (whole.text, whole.effective) == (reply.text, reply.effective)
+        assert (whole.first_text_ms, whole.first_reasoning_ms) == (None, None)
 
     def test_repeats_are_answered(self, opening: Callable[[], Opening]) -> None:
         async def use(model: ChatModel) -> list[str]:

@@ -73,6 +73,30 @@ def test_models_answer_and_judge(heart: Heart, tmp_path: Path) -> None:
     assert len(server.bodies) == 3 + 18 + 1
 
 
+def test_judges_are_asked_whole_and_a_reply_in_pieces_has_the_same_name(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(healthy()) as server:
+        path = write_study(tmp_path, server.url)
+        heart("complete", path)
+        n_streamed = sum("stream" in body for body in server.bodies)
+        text = path.read_text("utf-8").replace(
+            'family = "theirs"', 'family = "theirs"\nstream = true'
+        )
+        path.write_text(text, "utf-8")
+        heart("judge", path)
+        n_in_pieces = sum("stream" in body for body in server.bodies)
+        with sqlite3.connect(tmp_path / "served.db") as connection:
+            kept = connection.execute("SELECT id FROM replies ORDER BY id").fetchall()
+        (tmp_path / "served.db").unlink()
+        path.write_text(text.replace("stream = true", ""), "utf-8")
+        heart("run", path)
+        n_in_all = sum("stream" in body for body in server.bodies)
+
+    assert (n_streamed, n_in_pieces, n_in_all) == (3, 3 + 18 + 1, 3 + 18 + 1 + 3)
+    assert rows(tmp_path, "SELECT id FROM replies ORDER BY id") == kept
+
+
 @pytest.mark.usefixtures("short_silence")
 def test_trouble_that_passes_leaves_nothing_missing(heart: Heart, tmp_path: Path) -> None:
     trouble: list[Answer] = [
@@ -90,7 +114,8 @@ def test_trouble_that_passes_leaves_nothing_missing(heart: Heart, tmp_path: Path
         healthy(),
     ]
     with serving(by_model(our_model=trouble, their_judge=trouble)) as server:
-        done = heart("run", write_study(tmp_path, server.url, regular=4), "--json")
+        path = write_study(tmp_path, server.url, regular=4, extra=f"{FREE}\nstream = true")
+        done = heart("run", path, "--json")
 
     assert (done.code, done.err) == (0, "")
     assert done.json["completions"]["n_missing"] == 0

@@ -77,6 +77,7 @@ class Entry(Section):
     tries: Annotated[int, Field(ge=1, le=100)] = CallLimits.tries
     max_wait_s: Annotated[float, Field(ge=0, le=MAX_SECONDS)] = CallLimits.max_wait_s
     stop_after: Annotated[int, Field(ge=1)] = CallLimits.stop_after
+    stream: bool = True
     batch: bool = False
 
 
@@ -91,6 +92,7 @@ class Judge(Entry):
     """One ``[[judge]]``."""
 
     max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = 4_096
+    stream: bool = False  # nobody times a verdict's first word, and pieces cost more to read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +134,8 @@ class ModelSettings:
     """Tokens from which its provider keeps what prompts begin with; None where it does not."""
     cache_mark: CacheMark | None = None
     """What asks for that."""
+    is_streamed: bool = True
+    """Whether its replies come in pieces; the same ones come whole."""
     batch: BatchInterface | None = None
     """What its calls go through; None to call it directly. It is the same model either way."""
 

@@ -287,6 +287,7 @@ def _settings(entry: Entry, provider: str, model: str, family: str | None) -> Mo
         else TokenPrice(input_usd=price.input, output_usd=price.output, cached_usd=price.cached),
         thinking_tokens=entry.thinking_tokens,
         thinks=is_known_to_think(model),
+        is_streamed=entry.stream,
         concurrency=BATCH_CALLS if entry.batch and not is_set else entry.concurrency,
         limits=CallLimits(
             rpm=entry.rpm,

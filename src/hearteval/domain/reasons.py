@@ -30,6 +30,7 @@ ADVICE: Mapping[str, str] = {
     "rate-limited": "lower the concurrency, set rpm, or raise the account's limit",
     "overloaded": "try again later, or take another provider",
     "server-error": "try again later, or take another provider",
+    "timeout": "raise timeout_s; behind a proxy that ends silence, set stream = true",
     "connection": "check that the server runs and that base_url is right",
     "bad-key": "check that key_name names the key's variable, and that the key may use this model",
     "no-credit": "top up the account, or raise its limit",

@@ -55,6 +55,8 @@ class Sampling:
     """What the reply must follow; None for free text."""
     refuses: frozenset[str] = frozenset()
     """Settings this model does not take, by name; they are not sent."""
+    is_streamed: bool = True
+    """Whether the reply comes in pieces, so that its first text can be timed; no other reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp import web
 from scripted_server import (
     Answer,
     ScriptedServer,
@@ -50,10 +51,10 @@ async def opened(
         yield OpenAICompatibleModel(Endpoint(**{**known, **settings}), client), server
 
 
-def ask(*answers: Answer, **settings: Any) -> Reply:
+def ask(*answers: Answer, is_streamed: bool = True, **settings: Any) -> Reply:
     async def call() -> Reply:
         async with opened(*answers, **settings) as (model, _):
-            return await model.complete(MESSAGES, Sampling())
+            return await model.complete(MESSAGES, Sampling(is_streamed=is_streamed))
 
     return asyncio.run(call())
 
@@ -387,6 +388,18 @@ class TestFailures:
         error = failure_of(answer, timeouts=Timeouts(**settings))
         assert error.reason == "timeout"
         assert said in str(error)
+
+    def test_a_reply_that_comes_whole_may_be_silent_to_its_end(self) -> None:
+        async def late(request: web.Request, body: Mapping[str, Any]) -> web.StreamResponse:
+            await asyncio.sleep(0.5)
+            return await say("Yes.")(request, body)
+
+        silence = Timeouts(idle_seconds=0.1)
+        assert ask(late, timeouts=silence, is_streamed=False).text == "Yes."
+        bound = Timeouts(idle_seconds=0.1, total_seconds=0.3)
+        error = failure_of(late, timeouts=bound, is_streamed=False)
+        assert error.reason == "timeout"
+        assert "not done within 0.3 s" in str(error)
 
     @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
     def test_endless_reply_is_given_up(self, kind: str) -> None:

@@ -19,7 +19,7 @@ def make_endpoint(**settings: object) -> Endpoint:
 
 
 def test_body_holds_messages_and_default_sampling() -> None:
-    body = build_body(MESSAGES, Sampling(), make_endpoint(is_streamed=False))
+    body = build_body(MESSAGES, Sampling(is_streamed=False), make_endpoint())
     assert body == {
         "model": "tiny-1",
         "messages": [

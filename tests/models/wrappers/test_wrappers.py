@@ -106,8 +106,9 @@ REFUSING = replace(PLAIN, refuses=frozenset({"temperature"}))
         ([(ASKED, PLAIN), ((*ASKED, *ASKED), PLAIN)], 2),
         ([(ASKED, PLAIN), (ASKED, WARM), (ASKED, PLAIN)], 2),
         ([(ASKED, REFUSING), (ASKED, replace(REFUSING, temperature=1.0))], 1),
+        ([(ASKED, PLAIN), (ASKED, replace(PLAIN, is_streamed=False))], 1),
     ],
-    ids=["messages", "settings", "settings that the model refuses"],
+    ids=["messages", "settings", "settings that the model refuses", "how the reply comes"],
 )
 def test_other_messages_and_settings_are_another_question(
     asked: list[tuple[Sequence[Message], Sampling]], n_calls: int

@@ -59,12 +59,12 @@ class OpenAIBatches(BatchProvider):
     status_key = "status"
 
     def __init__(self, endpoint: Endpoint, client: Client, *, provider: str = "openai") -> None:
-        super().__init__(replace(endpoint, is_streamed=False), client, authorization(endpoint))
+        super().__init__(endpoint, client, authorization(endpoint))
         self.provider = provider
 
     def request(self, custom_id: str, messages: Sequence[Message], sampling: Sampling) -> str:
         """Return one line of the file of requests."""
-        body = build_body(messages, sampling, self._endpoint)
+        body = build_body(messages, replace(sampling, is_streamed=False), self._endpoint)
         line = {"custom_id": custom_id, "method": "POST", "url": CALLS_AT, "body": body}
         return json.dumps(line, allow_nan=False)
 

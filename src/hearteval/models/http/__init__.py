@@ -48,8 +48,6 @@ class Endpoint:
     """What marks, in the provider's words, the end of what every prompt begins with."""
     cache_from: int = 0
     """Tokens from which the provider keeps such a beginning; a shorter one is not marked."""
-    is_streamed: bool = True
-    """Whether replies come in pieces, so that the first text can be timed."""
 
     def __post_init__(self) -> None:
         """Check what would otherwise fail later, in a message that repeats the secret."""
@@ -116,7 +114,7 @@ def build_body(
             schema = sampling.schema
             strict = {"name": schema.name, "strict": True, "schema": schema.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": strict}
-    if endpoint.is_streamed:
+    if sampling.is_streamed:
         body["stream"] = True
         if "stream_options" not in sampling.refuses:
             body["stream_options"] = {"include_usage": True}

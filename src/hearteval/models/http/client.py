@@ -6,6 +6,7 @@ jobs. No key, address with a key, or dialogue leaves here in an error.
 
 import asyncio
 import json
+import socket
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -40,6 +41,9 @@ MAX_REPLY_BYTES = 10_000_000
 MAX_ERROR_BYTES = 65_536
 DRAIN_SECONDS = 1.0
 """How long the end of a body may follow ``[DONE]``: without reading it, no connection is reused."""
+SILENT_SECONDS = 60
+"""After which a silent connection is probed: routers forget one that is silent for minutes, as it
+is while a model thinks."""
 UNSENT_KEYS = frozenset({"messages", "model", "stream"})
 LOST = (aiohttp.ClientError, TimeoutError, OSError)
 AS_IT_COMES = {
@@ -85,6 +89,16 @@ class _TimedConnector(aiohttp.TCPConnector):
         return connection
 
 
+def _probed_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name in ("TCP_KEEPIDLE", "TCP_KEEPALIVE", "TCP_KEEPINTVL"):  # systems know two of these
+        if hasattr(socket, name):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), SILENT_SECONDS)
+    return made
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
     """How long a call may take."""
@@ -92,7 +106,7 @@ class Timeouts:
     connect_seconds: float = 15.0
     """To connect, TLS included."""
     idle_seconds: float = 180.0
-    """Without a byte, before the first one too."""
+    """Without a byte, before the first one too; a reply that comes whole is silence to its end."""
     total_seconds: float = 900.0
 
     def within(self, seconds: float) -> "Timeouts":
@@ -139,7 +153,9 @@ async def open_client(
     # aiohttp's own trust_env also reads ~/.netrc, in a thread for each call, and an entry there
     # makes every call with a key fail; so the proxy is looked up here, once for each model.
     session = aiohttp.ClientSession(
-        connector=_TimedConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+        connector=_TimedConnector(limit=0, socket_factory=_probed_socket),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
     )
     limits = timeouts or Timeouts()
     async with session:
@@ -163,11 +179,14 @@ class Caller:
         self._endpoint = endpoint
         self._session = client.session
         self._limits = timeouts or client.timeouts
-        self._timeout = aiohttp.ClientTimeout(
-            total=self._limits.total_seconds,
-            connect=self._limits.connect_seconds,
-            sock_read=self._limits.idle_seconds,
-        )
+        self._timeouts = {
+            is_whole: aiohttp.ClientTimeout(
+                total=self._limits.total_seconds,
+                connect=self._limits.connect_seconds,
+                sock_read=None if is_whole else self._limits.idle_seconds,
+            )
+            for is_whole in (False, True)
+        }
         self._proxy = client.proxy_for(endpoint.base_url)
         self._headers = CIMultiDict(headers)
         self._headers.update(endpoint.headers)
@@ -186,11 +205,18 @@ class Caller:
 
     @asynccontextmanager
     async def open(
-        self, method: str, url: URL, body: Body | None = None, *, sent: Collection[str] = ()
+        self,
+        method: str,
+        url: URL,
+        body: Body | None = None,
+        *,
+        sent: Collection[str] = (),
+        is_whole: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Make a request; give a good answer while the block runs.
 
-        `sent` names the settings in the body, one of which the endpoint may refuse.
+        `sent` names the settings in the body, one of which the endpoint may refuse. An answer that
+        `is_whole` comes at the end of a silence, which only the whole call's time bounds.
 
         Raises:
             FaultError: There is no good answer, or it was lost while the block read it.
@@ -204,7 +230,7 @@ class Caller:
                 headers=self._json_headers if isinstance(body, str | bytes) else self._headers,
                 proxy=self._proxy,
                 allow_redirects=False,
-                timeout=self._timeout,
+                timeout=self._timeouts[is_whole],
             ) as response:
                 heed = HEED.get(None)
                 if heed is not None:
@@ -259,7 +285,7 @@ class OpenAICompatibleModel:
         body = build_body(messages, sampling, self._endpoint)
         parts = ReplyParts(body.keys() - UNSENT_KEYS)
         try:
-            await self._exchange(body, parts)
+            await self._exchange(body, parts, is_whole=not sampling.is_streamed)
             return self._caller.without_secrets(self._reply(parts, sampling))
         except FaultError as error:
             fault = error
@@ -267,10 +293,14 @@ class OpenAICompatibleModel:
         # Out here the new error has no context: aiohttp's errors know headers and addresses.
         raise self._caller.failure(fault, self._reply(parts, sampling), messages)
 
-    async def _exchange(self, body: Mapping[str, Any], parts: ReplyParts) -> None:
+    async def _exchange(
+        self, body: Mapping[str, Any], parts: ReplyParts, *, is_whole: bool
+    ) -> None:
         stopwatch = Stopwatch()
         sent = json.dumps(body, allow_nan=False)
-        async with self._caller.open("POST", self._url, sent, sent=parts.sent) as response:
+        async with self._caller.open(
+            "POST", self._url, sent, sent=parts.sent, is_whole=is_whole
+        ) as response:
             if response.content_type == "text/event-stream":
                 await _read_stream(response, parts, stopwatch)
             else:

@@ -111,7 +111,7 @@ class InspectModel:
                         spoken,
                         config=config,
                         cache=False,
-                        on_stream=call.note,
+                        on_stream=call.note if call.sampling.is_streamed else None,
                     )
             finally:
                 call.end(record)
@@ -130,7 +130,7 @@ class _Call:
     def __init__(self, sampling: Sampling) -> None:
         self.stopwatch = Stopwatch()
         self.recorded: ai.ModelCall | None = None
-        self._sampling = sampling
+        self.sampling = sampling
         self._first_text_ms: float | None = None
         self._first_reasoning_ms: float | None = None
         self._total_ms: float | None = None
@@ -140,7 +140,7 @@ class _Call:
         """Settings in the request as Inspect made it; none before it made one."""
         if self.recorded is None:
             return {}
-        schema = self._sampling.schema
+        schema = self.sampling.schema
         return settings_in(self.recorded.request, schema_name=schema.name if schema else None)
 
     @property
@@ -169,7 +169,7 @@ class _Call:
         echo = read_echo(self.response)
         return replace(
             reply,
-            requested=requested_settings(self._sampling),
+            requested=requested_settings(self.sampling),
             effective=used_settings(self.sent, echo=echo, usage=reply.usage),
             first_text_ms=self._first_text_ms,
             first_reasoning_ms=self._first_reasoning_ms,

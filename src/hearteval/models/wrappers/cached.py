@@ -9,7 +9,8 @@ from hearteval.domain import canonical_json, content_hash
 from hearteval.domain.ids import ID_HEX_DIGITS, ID_VERSION
 from hearteval.models.base import ChatModel, JsonObject, Message, Reply, ReplyCache, Sampling, Usage
 
-NOT_SENT = frozenset({"refuses"})
+NO_SETTINGS = frozenset({"refuses", "is_streamed"})
+"""Of `Sampling`: they make no other reply."""
 
 
 class Cached:
@@ -89,6 +90,6 @@ def _settings_hash(sampling: Sampling) -> str:
         {
             name: value
             for name, value in asdict(sampling).items()
-            if name not in NOT_SENT and name not in sampling.refuses
+            if name not in NO_SETTINGS and name not in sampling.refuses
         }
     )

@@ -122,7 +122,12 @@ def schema_of_labels(taxonomy: Taxonomy, bound: int | None) -> Schema:
 def strict_sampling(model: ModelSettings, schema_of: SchemaOf) -> Sampling:
     """Return how a judge or labeler samples: as deterministic as it can, held to the schema."""
     schema = schema_of(LOCAL_REASON_CHARACTERS if model.path is not None else None)
-    return Sampling(max_tokens=model.max_tokens, refuses=model.refuses, schema=schema)
+    return Sampling(
+        max_tokens=model.max_tokens,
+        refuses=model.refuses,
+        is_streamed=model.is_streamed,
+        schema=schema,
+    )
 
 
 def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:

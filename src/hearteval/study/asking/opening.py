@@ -135,7 +135,11 @@ async def open_models(
         yield Asking(
             systems={
                 # HEART 9.4: temperature 0, top-p 1, where a model takes them.
-                id_: asked(id_, m, Sampling(max_tokens=m.max_tokens, refuses=m.refuses))
+                id_: asked(
+                    id_,
+                    m,
+                    Sampling(max_tokens=m.max_tokens, refuses=m.refuses, is_streamed=m.is_streamed),
+                )
                 for id_, m in systems.items()
             },
             judges={id_: asked(id_, m, strict_sampling(m, schema_of)) for id_, m in judges.items()},
