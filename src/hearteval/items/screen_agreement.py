@@ -8,20 +8,22 @@ labelers disputed, the figures are of such items; who wants them of all lets peo
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from hearteval.analysis.agreement.measures import AgreementSettings
-from hearteval.analysis.agreement.ratings import measure_agreement
+from hearteval.analysis.agreement.measures import AgreementSettings, measure_table
+from hearteval.analysis.agreement.ratings import prepare_ratings
 from hearteval.analysis.data import LabelRow
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import Marks, SourceAgreement, Texts, agree, read_marks
 from hearteval.domain import Item, Label
 from hearteval.items.second_screen import MOST_APART, Answer, Sources, settle
 from hearteval.labels.taxonomy import Category, Taxonomy
-from hearteval.stats.agreement.table import CodedRatings
+from hearteval.stats.agreement.krippendorff import krippendorff_alpha
+from hearteval.stats.agreement.table import CodedRatings, merge_equal_units
 
 PEOPLE = "people"
 ALL = "all"
@@ -106,16 +108,15 @@ def agree_on_items(
     names = {one.key: one.name for one in taxonomy.categories}
     keys = tuple(one.key for one in taxonomy.categories if not one.levels)
     # People may have been asked some of the questions: each has the items of its own.
+    marks = {
+        asked: {name: _marks(name, own, texts, asked) for name, own in said.items()}
+        for asked in (keys, *((key,) for key in keys))
+    }
     questions = [
         row
         for one, other in combinations(said, 2)
-        for asked in (keys, *((key,) for key in keys))
-        for row in agree(
-            _marks(one, said[one], texts, asked),
-            _marks(other, said[other], texts, asked),
-            names,
-            level=LEVEL,
-        )
+        for asked, of in marks.items()
+        for row in agree(of[one], of[other], names, level=LEVEL)
         if (row.category == ALL) == (asked == keys)
     ]
     scales = [
@@ -183,10 +184,11 @@ def _agree_on_scale(
         for name, of in zip(names, (one, other), strict=True)
         for id_ in both
     ]
-    measured = measure_agreement(
-        CodedRatings.of(*zip(*rows, strict=True)),
-        AgreementSettings(level="ordinal", resamples=RESAMPLES),
-    ).krippendorff_alpha
+    settings = AgreementSettings(level="ordinal", resamples=RESAMPLES)
+    ratings = CodedRatings.of(*zip(*rows, strict=True))
+    table = merge_equal_units(prepare_ratings(ratings, settings).table)
+    alpha = partial(krippendorff_alpha, table, level=settings.level)
+    measured = measure_table(table, {"alpha": alpha}, settings)[0]["alpha"]
     value = measured.value
     return ScaleAgreement(
         one=names[0],

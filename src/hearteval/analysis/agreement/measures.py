@@ -104,6 +104,14 @@ class AgreementSettings:
     reverse: tuple[str, ...] = ()
 
 
+def value_of(build: Builder, table: RatingTable) -> float | None:
+    """Return a coefficient of a table without an interval; None where it is undefined."""
+    try:
+        return estimate(build(), table)
+    except NotIdentifiedError:
+        return None
+
+
 def measure_table(
     table: RatingTable,
     wanted: Mapping[str, Builder],

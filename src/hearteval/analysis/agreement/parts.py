@@ -6,6 +6,7 @@ and Tibshirani 1993), but a rater's share of agreement, a mean over units, which
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import NoReturn
 
@@ -18,6 +19,7 @@ from hearteval.analysis.agreement.measures import (
     measure_table,
     measured,
     require_units,
+    value_of,
 )
 from hearteval.analysis.agreement.ratings import (
     NAMES_ONLY,
@@ -193,10 +195,7 @@ def agree_by_rater(
     for index, name in enumerate(prepared.raters):
         shares = agreement_with_others(table, index)
         rest = select_ratings(table, table.rater != index)
-        try:
-            without = estimate(krippendorff_alpha(rest, level=settings.level), rest)
-        except NotIdentifiedError:
-            without = None
+        without = value_of(partial(krippendorff_alpha, rest, level=settings.level), rest)
         found.append(
             RaterAgreement(
                 rater=name,

@@ -5,12 +5,15 @@ differ, whoever speaks next decides, and until then the text has no word of peop
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from hearteval.analysis.agreement.measures import AgreementSettings, value_of
+from hearteval.analysis.agreement.ratings import prepare_ratings
 from hearteval.analysis.data import LabelRow, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import (
@@ -20,7 +23,9 @@ from hearteval.analysis.labels.agreement import (
     read_marks,
     with_intervals,
 )
-from hearteval.domain import LabelVerdict, Rater, last_word
+from hearteval.domain import Label, LabelVerdict, Rater, last_word
+from hearteval.stats.agreement.krippendorff import krippendorff_alpha
+from hearteval.stats.agreement.table import CodedRatings
 
 PEOPLES_WORD = Rater(name="people", kind="human", family="human")
 """Who is named where people have settled what a text does; no one person."""
@@ -70,6 +75,22 @@ class PeopleLabels:
     n_settled: int
     n_open: int
     agreement: tuple[PersonAgreement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelAgreement:
+    """How far people agree on one category of a taxonomy.
+
+    Attributes:
+        n_texts: Labelled by two people or more; `n_same` of these with one verdict.
+        alpha: Krippendorff's; None where all say the same.
+    """
+
+    taxonomy: str
+    category: str
+    n_texts: int
+    n_same: int
+    alpha: float | None
 
 
 class PeoplesWord(NamedTuple):
@@ -173,3 +194,34 @@ def describe_people(
         agreement=people_agree(labels, word, texts, level=level),
         **word.counts,
     )
+
+
+def agree_on_labels(
+    labels: Iterable[Label], *, people: Container[str]
+) -> tuple[LabelAgreement, ...]:
+    """Measure agreement by taxonomy and category, of texts that two people or more labelled.
+
+    Labels by rules and models are no person's, and are left out.
+    """
+    by_category: defaultdict[tuple[str, str], defaultdict[str, list[Label]]]
+    by_category = defaultdict(lambda: defaultdict(list))
+    for label in labels:
+        if label.rater_id in people:
+            by_category[label.taxonomy, label.category][label.text_id].append(label)
+    found = []
+    for (taxonomy, category), texts in sorted(by_category.items()):
+        twice = [each for each in texts.values() if len(each) > 1]
+        if twice:
+            rows = [(one.text_id, one.rater_id, one.verdict) for each in twice for one in each]
+            coded = CodedRatings.of(*zip(*rows, strict=True))
+            table = prepare_ratings(coded, AgreementSettings(level="nominal")).table
+            found.append(
+                LabelAgreement(
+                    taxonomy=taxonomy,
+                    category=category,
+                    n_texts=len(twice),
+                    n_same=sum(len({one.verdict for one in each}) == 1 for each in twice),
+                    alpha=value_of(partial(krippendorff_alpha, table, level="nominal"), table),
+                )
+            )
+    return tuple(found)

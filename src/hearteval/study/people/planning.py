@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from hearteval.analysis.labels.people import LabelAgreement, agree_on_labels
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.domain import Assignment, Completion, Item, Judgment, Label, Pair, Rater, System
 from hearteval.items.second_screen import ITEM_SCREEN
@@ -20,7 +21,6 @@ from hearteval.judgments.plan.pairs import (
     seeded_rank,
 )
 from hearteval.judgments.plan.run import most_while_people_write, standings_of
-from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.safety import SAFETY, Standing
 from hearteval.labels.taxonomy import TaxonomyName, Unit, load_taxonomy
 from hearteval.labels.texts import reasons_text

@@ -6,8 +6,8 @@ import krippendorff
 import pytest
 from made_records import made_label
 
+from hearteval.analysis.labels.people import agree_on_labels
 from hearteval.domain import Label, record_id
-from hearteval.labels.agreement import agree_on_labels
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ANN, BEN, RULES = (record_id("rater", {"name": name}) for name in ("ann", "ben", "rules"))
@@ -26,7 +26,7 @@ def test_agreement_is_that_of_the_table_of_verdicts() -> None:
     (found,) = agree_on_labels(labels, people={ANN, BEN})
     assert (found.n_texts, found.n_same) == (10, 8)
     expected = krippendorff.alpha([ann, ben], level_of_measurement="nominal")
-    assert found.measures.krippendorff_alpha.value == pytest.approx(expected)
+    assert found.alpha == pytest.approx(expected)
 
 
 def test_texts_of_one_person_and_labels_of_rules_do_not_count() -> None:
