@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -37,9 +37,10 @@ from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Samplin
 from hearteval.models.failures import CallFailureError, Reason
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
-from hearteval.steps.completions import ask_systems
-from hearteval.steps.judgments import PairTask, RatingTask, ask_judges
-from hearteval.steps.labels import ask_labelers
+from hearteval.steps import Step, ask_step
+from hearteval.steps.completions import CompletionStep
+from hearteval.steps.judgments import PairStep, RatingStep
+from hearteval.steps.labels import LabelStep
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking.models import StoredReplies, keep_lost_cost
@@ -113,29 +114,23 @@ class AskedStudy:
 
     def complete(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
         """Ask systems, by their names."""
-        return self._ask(System, models, Sampling(max_tokens=64), n_at_once, ask_systems)
+        return self._ask(System, models, Sampling(max_tokens=64), n_at_once, CompletionStep())
 
     def judge(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
         """Ask judges for verdicts, by their names."""
-        ask = partial(ask_judges, task=PairTask())
-        return self._ask(Rater, models, JUDGING, n_at_once, ask)
+        return self._ask(Rater, models, JUDGING, n_at_once, PairStep())
 
     def rate(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
         """Plan the ratings, and ask judges for them, by their names."""
         store_stress_set(self.store, self.study, self.policy, now=now)
         targets = plan_ratings(self.store, self.study, self.policy).targets
-        ask = partial(ask_judges, task=RatingTask(targets=targets))
-        return self._ask(Rater, models, RATING, n_at_once, ask)
+        return self._ask(Rater, models, RATING, n_at_once, RatingStep(targets=targets))
 
     def label(self, labeler: str, model: ChatModel, taxonomy: Taxonomy) -> AskedCounts:
         """Ask a labeler, by its name, for labels of a taxonomy."""
         schema = Schema(name="heart_labels", schema=label_schema(taxonomy))
         sampling = Sampling(max_tokens=900, schema=schema)
-
-        async def ask(writer: GroupedWriter, study: Study, *more: Any, **rest: Any) -> AskedCounts:
-            return await ask_labelers(writer, study, taxonomy, *more, **rest)
-
-        return self._ask(Rater, {labeler: model}, sampling, 1, ask)
+        return self._ask(Rater, {labeler: model}, sampling, 1, LabelStep(taxonomy=taxonomy))
 
     def _ask(
         self,
@@ -143,7 +138,7 @@ class AskedStudy:
         models: Mapping[str, ChatModel],
         sampling: Sampling,
         n_at_once: int,
-        ask: Callable[..., Awaitable[AskedCounts]],
+        step: Step[Any],
     ) -> AskedCounts:
         ids = {one.name: one.id for one in self.store.iter(kind)}
 
@@ -154,7 +149,7 @@ class AskedStudy:
                     ids[name]: self._asked(model, writer, sampling, n_at_once)
                     for name, model in models.items()
                 }
-                return await ask(writer, self.study, asked, now=now, progress=quiet)
+                return await ask_step(writer, self.study, step, asked, now=now, progress=quiet)
 
         return asyncio.run(run())
 

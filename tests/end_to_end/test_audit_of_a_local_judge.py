@@ -16,7 +16,8 @@ from hearteval.models.base import AskedModel, Sampling, Schema
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.models.local import LocalServer, run_local_model
-from hearteval.steps.judgments import PairTask, ask_judges
+from hearteval.steps import ask_step
+from hearteval.steps.judgments import PairStep
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
@@ -31,11 +32,11 @@ async def judge_some(store: SqlStore, study: Study, of: set[str], server: LocalS
     async with open_client() as client, GroupedWriter(store) as writer:
         endpoint = Endpoint(name="tiny", model=server.model, base_url=server.base_url)
         model = OpenAICompatibleModel(endpoint, client)
-        counts = await ask_judges(
+        counts = await ask_step(
             writer,
             study,
+            PairStep(only=of),
             {JUDGE.id: AskedModel(model=model, sampling=sampling, n_at_once=1)},
-            PairTask(only=of),
             now=lambda: NOW,
             progress=lambda _done, _total: None,
         )

@@ -9,7 +9,7 @@ from canned_model import Answer, CannedModel
 from limited_endpoints import failing
 
 from hearteval.models.base import AskedModel, Sampling, Schema
-from hearteval.study.asking.steps import warn_of_unheld_schemas
+from hearteval.study.asking.running import warn_of_unheld_schemas
 
 SCHEMA = Schema(name="heart_judgment", schema={"type": "object"})
 HELD = '{"colour": "hearteval-probe"}'
@@ -34,7 +34,7 @@ def warnings_of(**answers: Answer) -> list[str]:
         for name, answer in answers.items()
     }
     asking = SimpleNamespace(
-        judges=judges, batched=frozenset(), writer=SimpleNamespace(panel=Claiming())
+        models=judges, batched=frozenset(), writer=SimpleNamespace(panel=Claiming())
     )
     tell = SimpleNamespace(warn=told.append)
     asyncio.run(warn_of_unheld_schemas(cast("Any", asking), cast("Any", tell)))

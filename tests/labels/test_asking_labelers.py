@@ -30,10 +30,10 @@ from hearteval.labels.texts import LabelledText, find_target
 from hearteval.models import asking
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import FIRST_QUESTIONS, Reply
+from hearteval.steps import causes_by_owner
 from hearteval.steps.labels import (
-    find_unlabelled,
+    LabelStep,
     label_by_cues,
-    missing_by_labeler,
     texts_to_label,
 )
 from hearteval.study.verify import verify_store
@@ -112,7 +112,8 @@ def test_a_planted_error_is_asked_again_with_its_name_and_then_given_up(world: A
     assert len(labels(world)) == 3 * len(STRATEGIES.keys)
     again = world.label("l", always(said(answer())), STRATEGIES)
     assert (again.n_added, again.missing) == (0, {"evidence-not-in-text": 1})
-    (cause,) = missing_by_labeler(world.store, world.study, STRATEGIES, [LABELER.id])[LABELER.id]
+    wanted = LabelStep(taxonomy=STRATEGIES).find(world.store, world.study, [LABELER.id])
+    (cause,) = causes_by_owner(wanted)[LABELER.id]
     assert (cause.reason, cause.n, cause.outlook) == ("evidence-not-in-text", 1, "given-up")
 
 
@@ -135,7 +136,7 @@ def test_a_labeler_never_learns_whose_the_reply_is(world: AskedStudy) -> None:
 def test_what_another_taxonomy_says_leaves_this_one_open(world: AskedStudy) -> None:
     skills = load_taxonomy("micro-skills")
     label_by_cues(world.store, world.study, skills, now=now, progress=quiet)
-    wanted = find_unlabelled(world.store, world.study, STRATEGIES, [LABELER.id])
+    wanted = LabelStep(taxonomy=STRATEGIES).find(world.store, world.study, [LABELER.id])
     assert (wanted.n_wanted, wanted.n_before) == (4, 0)
 
 

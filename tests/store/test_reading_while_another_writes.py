@@ -14,7 +14,7 @@ from hearteval.items import load_starter_items
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_judgments
 from hearteval.judgments.stress_set import stress_systems
-from hearteval.steps.judgments import PairTask, open_by_judge
+from hearteval.steps.judgments import PairStep
 from hearteval.store import engines
 from hearteval.store.sql import SqlStore
 
@@ -103,13 +103,13 @@ def test_a_plan_that_is_there_is_counted_without_writing(
     place, study = planned
     with closing(SqlStore.open(place, patience_seconds=0)) as store:
         plan = plan_judgments(store, study, PLAN, now=now)
-        n_open, as_it_is = open_by_judge(store, study, PairTask(), {JUDGE.id})
+        wanted = PairStep().find(store, study, {JUDGE.id})
         assert (plan.n_assignments, plan.n_new) == (len(list(store.iter(Assignment, study))), 0)
         # 9 pairs in both orders, 5 stress kinds on 2 items in both orders, 4 pairs again.
         assert plan.n_pairs == 9
         assert plan.n_assignments == 2 * 9 + 2 * plan.n_stress_pairs + 4
-        assert as_it_is.n_wanted == plan.n_assignments
-        assert n_open[JUDGE.id] == plan.n_assignments // 2
+        assert wanted.n_wanted == plan.n_assignments
+        assert wanted.n_open[JUDGE.id] == plan.n_assignments // 2
 
 
 def test_a_plan_grows_by_what_is_new_alone(planned: tuple[str, Study]) -> None:

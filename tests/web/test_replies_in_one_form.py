@@ -12,7 +12,7 @@ from hearteval.config import load_study
 from hearteval.domain import Assignment, Completion, Judgment, Pair, Rater
 from hearteval.errors import SettingsError
 from hearteval.judgments.plan.pairs import enumerate_pairs
-from hearteval.steps.judgments import PairTask, judge_assignments
+from hearteval.steps.judgments import PairStep, judge_assignments
 from hearteval.study import Quiet
 from hearteval.study.grow import gather, register
 from hearteval.study.people.planning import open_tasks
@@ -89,8 +89,8 @@ def test_judges_see_what_people_see(tmp_path: Path) -> None:
         )
         store.add([asked])
         form = world.desk.session.settings.judging.form
-        _, find_case = PairTask(form=form).find(store, study, [judge.id])
-        assert find_case(asked.id).texts[0].text == (
+        wanted = PairStep(form=form).find(store, study, [judge.id])
+        assert wanted.case_of(asked.id).texts[0].text == (
             "I'm so sorry - that sounds heavy... Breathe. Rest. What would help you tonight?"
         )
         judge_assignments(store, study, now=world.clock, progress=lambda *_: None)

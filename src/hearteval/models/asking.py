@@ -63,6 +63,7 @@ PROBE_SCHEMA = Schema(
 T = TypeVar("T", bound=Hashable)
 Answer = Completion | Judgment | Rating | Label
 Keep = Callable[[Sequence[Attempt | Answer]], Awaitable[None]]
+Task = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,10 @@ class Tries:
 
     n: int = 0
     faults: list[str] = field(default_factory=list)
+    reason: str = ""
+    """Of the last one; empty where there was none."""
+    detail: str | None = None
+    """What the provider said of it."""
 
     @property
     def is_over(self) -> bool:
@@ -112,9 +117,9 @@ class Question:
     """The fields by which an attempt names what it was for."""
     messages_after: Callable[[Sequence[str]], tuple[tuple[Message, ...], int]]
     """Gives the messages and the number of the repetition, after replies with these faults."""
-    read: Callable[[Reply], Sequence[Answer]]
-    """Makes the records of a reply, which are kept together; raises `InvalidReplyError` for one
-    that cannot be used."""
+    read: Callable[[Reply, datetime], Sequence[Answer]]
+    """Makes the records of a reply that came then, which are kept together; raises
+    `InvalidReplyError` for one that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +136,23 @@ class Wanted(Generic[T]):
     missing: Sequence[T]
     """What is left to be asked or given up."""
     tries: Mapping[T, Tries]
+    owner_of: Callable[[T], str]
+    """Says whom a target is wanted of, by the id of the system or rater."""
+    case_of: Callable[[T], Any]
+    """Gives what a question about a target is made of."""
+
+    @property
+    def n_open(self) -> Counter[str]:
+        """What is left to be asked of each; of whom nothing is, is not there."""
+        return Counter(map(self.owner_of, self.open_ones))
+
+    @property
+    def counts(self) -> AskedCounts:
+        """What there is if nobody asks."""
+        missing = Counter(self.given_up) + Counter({NOT_ASKED: len(self.open_ones)})
+        return replace(
+            NOTHING_ASKED, n_wanted=self.n_wanted, n_before=self.n_before, missing=dict(missing)
+        )
 
 
 def earlier_tries(
@@ -151,12 +173,20 @@ def earlier_tries(
             continue
         earlier = tries[target]
         earlier.n = attempt.attempt + 1
+        earlier.reason, earlier.detail = attempt.reason, attempt.detail
         if attempt.reason in faults:
             earlier.faults.append(attempt.reason)
     return tries
 
 
-def find_wanted(wanted: Sequence[T], answered: Container[T], tries: Mapping[T, Tries]) -> Wanted[T]:
+def find_wanted(
+    wanted: Sequence[T],
+    answered: Container[T],
+    tries: Mapping[T, Tries],
+    *,
+    owner_of: Callable[[T], str],
+    case_of: Callable[[T], Any],
+) -> Wanted[T]:
     """Tell which of the targets are answered, given up (by `earlier_tries`) and open."""
     given_up = {target: tried.faults[-1] for target, tried in tries.items() if tried.is_over}
     missing = [target for target in wanted if target not in answered]
@@ -167,18 +197,18 @@ def find_wanted(wanted: Sequence[T], answered: Container[T], tries: Mapping[T, T
         given_up=Counter(given_up[target] for target in missing if target in given_up),
         missing=missing,
         tries=tries,
+        owner_of=owner_of,
+        case_of=case_of,
     )
 
 
-def first_of_each(
-    wanted: Wanted[T], owner_of: Callable[[T], Hashable], most: int | None
-) -> Wanted[T]:
+def first_of_each(wanted: Wanted[T], most: int | None) -> Wanted[T]:
     """Leave out what is open of an owner beyond its first `most`; None leaves out nothing."""
     if most is None:
         return wanted
-    n_taken, taken = Counter[Hashable](), []
+    n_taken, taken = Counter[str](), []
     for target in wanted.open_ones:
-        owner = owner_of(target)
+        owner = wanted.owner_of(target)
         if n_taken[owner] < most:
             n_taken[owner] += 1
             taken.append(target)
@@ -210,10 +240,24 @@ FindQuestion = Callable[[T], tuple[AskedModel | None, Question]]
 """Says of a target whom to ask, and what."""
 
 
+async def run_to_limit(
+    run: Callable[[Iterable[Task]], Awaitable[None]], tasks: Iterable[Task]
+) -> str | None:
+    """Run tasks; return why they ended at the limit on spending, None if they went to their end."""
+    try:
+        await run(tasks)
+    except ExceptionGroup as faults:
+        at_limit, others = faults.split(BudgetError)
+        if at_limit is None or others is not None:
+            raise
+        return str(at_limit.exceptions[0])
+    return None
+
+
 async def ask_wanted(
     find: Callable[[], tuple[Wanted[T], FindQuestion[T]]],
     *,
-    run: Callable[[Iterable[Callable[[], Awaitable[None]]]], Awaitable[None]],
+    run: Callable[[Iterable[Task]], Awaitable[None]],
     keep: Keep,
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
@@ -233,7 +277,6 @@ async def ask_wanted(
     reasons: dict[T, str] = {}
     trials: dict[int, Trial] = {}
     """By the identity of the model."""
-    stopped: str | None = None
     left: set[T] | None = None
 
     async def ask(wanted: Wanted[T], find_question: FindQuestion[T], mine: "_Mine[T]") -> None:
@@ -260,13 +303,9 @@ async def ask_wanted(
         to_ask = [target for target in wanted.open_ones if left is None or target in left]
         mine = _Mine(to_ask, claims)
         left = mine.left
-        try:
-            await run(partial(ask, wanted, find_question, mine) for _ in to_ask)
-        except ExceptionGroup as faults:
-            at_limit, others = faults.split(BudgetError)
-            if at_limit is None or others is not None:
-                raise
-            stopped = str(at_limit.exceptions[0])
+        stopped = await run_to_limit(
+            run, (partial(ask, wanted, find_question, mine) for _ in to_ask)
+        )
         claims.release()
         if stopped or not left:
             break
@@ -361,7 +400,7 @@ async def ask_question(
             await keep_attempt(error.reason, part, part.raw, said)
             return error.reason
         try:
-            answers = question.read(reply)
+            answers = question.read(reply, now())
         except InvalidReplyError as error:
             await keep_attempt(error.reason, reply, reply.text)
             tries.n += 1

@@ -1,17 +1,16 @@
-"""The step: ask the judges for what they have not judged yet, and store each answer at once.
+"""Judgments and ratings: ask the judges for what they have not judged yet.
 
 There is one kind of task: find what is wanted of a judge, show it one or two texts, read its reply.
 A pair and a rating are two of them; the offline cue judge answers the same pairs.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
-from typing import Any, NamedTuple
+from functools import cache
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
 
-from hearteval.analysis.coverage.missing import Cause, find_causes, last_attempts
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -29,33 +28,32 @@ from hearteval.domain import (
     display_form,
     record_id,
 )
-from hearteval.domain.reasons import NOT_ASKED
-from hearteval.engine.local import run_tasks
 from hearteval.judgments.cue_judge.judge import Text, judge_pair
 from hearteval.judgments.form import RATED, USUAL, JudgeForm
-from hearteval.judgments.prompt import judge_messages, judge_prompt_hash, repair_messages
+from hearteval.judgments.prompt import (
+    judge_messages,
+    judge_prompt_hash,
+    judge_schema,
+    repair_messages,
+)
 from hearteval.judgments.reply import REPLY_FAULTS, read_rating, read_reply
 from hearteval.models.asking import (
     NOTHING_ASKED,
     AskedCounts,
-    FindQuestion,
     Question,
     Tries,
     Wanted,
-    ask_wanted,
     earlier_tries,
     find_wanted,
-    first_of_each,
-    n_workers,
     to_messages,
     used,
 )
-from hearteval.models.base import AskedModel, Message, Reply
+from hearteval.models.base import Message, Reply, Schema
 from hearteval.protocol.markers import delimiter_nonce
+from hearteval.steps import answer_offline
 from hearteval.store.base import Store
-from hearteval.store.sharing.grouped import GroupedWriter
 
-BATCH = 200
+_prompt_hash = cache(judge_prompt_hash)
 
 
 class Case(NamedTuple):
@@ -67,22 +65,58 @@ class Case(NamedTuple):
     """In the form that the study shows."""
 
 
-Found = tuple[Wanted[Any], Callable[[Any], Case]]
-"""What is wanted of some judges, by target, and what a judge is shown of a target."""
+class JudgingStep:
+    """What judges are asked of a pair and of one text. A reply that is not exactly that is none."""
+
+    __slots__ = ()
+    form: JudgeForm
+    who: Literal["judge"] = "judge"
+
+    def ask(self, study: Study, _target: Any, case: Case) -> Question:
+        """Show a judge a case, between marker lines."""
+        target, form, context = case.target, self.form, case.item.context
+        named = _attempt_fields(target)
+        texts = [text.text for text in case.texts]
+        nonce = delimiter_nonce(study.seed, target.id, [*texts, *(turn.text for turn in context)])
+        messages = judge_messages(context, *texts, nonce=nonce, form=form)
+
+        def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
+            shown = repair_messages(messages, faults[-1], form) if faults else messages
+            return to_messages(shown), target.repeat
+
+        def read(reply: Reply, at: datetime) -> tuple[Judgment | Rating]:
+            end = {"finish_reason": reply.finish_reason, "refusal": reply.refusal}
+            made: dict[str, Any] = {
+                "seconds": None if reply.total_ms is None else reply.total_ms / 1000,
+                "raw": reply.text,
+                "prompt_hash": _prompt_hash(form),
+                "call": used(reply),
+                "created_at": at,
+            }
+            if isinstance(target, RatingTarget):
+                scores = read_rating(reply.text, form=form, **end)
+                return (Rating(**named, **scores._asdict(), **made),)
+            verdict = read_reply(reply.text, form=form, **end)
+            return (Judgment(assignment_id=target.id, **verdict._asdict(), **made),)
+
+        return Question(target=named, messages_after=messages_after, read=read)
+
+    def schema(self, bound: int | None) -> Schema:
+        """Hold replies to what is asked."""
+        return schema_of_judges(self.form, bound)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairTask:
+class PairStep(JudgingStep):
     """Have pairs judged, as they are assigned."""
 
     form: JudgeForm = USUAL
     only: Collection[str] | None = None
-    most: int | None = None
-    """Questions for each judge; None for all."""
+    answer = "judgment"
 
-    def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
+    def find(self, store: Store, study: Study, ids: Collection[str]) -> Wanted[Any]:
         """Find these judges' assignments, of which the study has all records."""
-        open_ones = [a for a in store.unjudged(study) if a.rater_id in rater_ids]
+        open_ones = [a for a in store.unjudged(study) if a.rater_id in ids]
         if self.only is not None:
             open_ones = [a for a in open_ones if a.id in self.only]
         items, completions = _texts(store, study, self.form.display) if open_ones else ({}, {})
@@ -104,10 +138,15 @@ class PairTask:
             shown = (completions[first][1], completions[second][1])
             return Case(assignment, items[pair.item_id], shown)
 
-        wanted = find_wanted(list(assignments), (), _earlier_tries(store, study))
-        n_before = self._n_judged(store, study, rater_ids)
-        n_wanted = n_before + len(assignments)
-        return replace(wanted, n_wanted=n_wanted, n_before=n_before), find_case
+        wanted = find_wanted(
+            list(assignments),
+            (),
+            _earlier_tries(store, study),
+            owner_of=lambda id_: assignments[id_].rater_id,
+            case_of=find_case,
+        )
+        n_before = self._n_judged(store, study, ids)
+        return replace(wanted, n_wanted=n_before + len(assignments), n_before=n_before)
 
     def _n_judged(self, store: Store, study: Study, rater_ids: Collection[str]) -> int:
         if self.only is None:
@@ -117,27 +156,17 @@ class PairTask:
         ids = [record_id("judgment", {"assignment_id": a.id}) for a in asked]
         return len(store.find(Judgment, ids))
 
-    def read(self, reply: Reply, target: Mapping[str, Any], made: Mapping[str, Any]) -> Judgment:
-        """Make a judgment of a reply, for an assignment, and of how the reply was made."""
-        verdict = read_reply(
-            reply.text,
-            form=self.form,
-            finish_reason=reply.finish_reason,
-            refusal=reply.refusal,
-        )
-        return Judgment(assignment_id=target["assignment_id"], **verdict._asdict(), **made)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingTask:
+class RatingStep(JudgingStep):
     """Have completions rated by themselves."""
 
     targets: Sequence[RatingTarget]
     """What is wanted, from `plan_ratings`."""
     form: JudgeForm = RATED
-    most: int | None = None
+    answer = "rating"
 
-    def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
+    def find(self, store: Store, study: Study, ids: Collection[str]) -> Wanted[Any]:
         """Find these judges' ratings."""
         items, completions = _texts(store, study, self.form.display)
 
@@ -145,19 +174,21 @@ class RatingTask:
             item_id, text = completions[target.completion_id]
             return Case(target, items[item_id], (text,))
 
-        wanted = [target for target in self.targets if target.rater_id in rater_ids]
-        rated = {rating.target for rating in store.iter(Rating, study)}
-        return find_wanted(wanted, rated, _earlier_tries(store, study)), find_case
-
-    def read(self, reply: Reply, target: Mapping[str, Any], made: Mapping[str, Any]) -> Rating:
-        """Make a rating of a reply, for its target, and of how the reply was made."""
-        verdict = read_rating(
-            reply.text, form=self.form, finish_reason=reply.finish_reason, refusal=reply.refusal
+        return find_wanted(
+            [target for target in self.targets if target.rater_id in ids],
+            {rating.target for rating in store.iter(Rating, study)},
+            _earlier_tries(store, study),
+            owner_of=attrgetter("rater_id"),
+            case_of=find_case,
         )
-        return Rating(**target, **verdict._asdict(), **made)
 
 
-JudgingTask = PairTask | RatingTask
+def schema_of_judges(form: JudgeForm, bound: int | None) -> Schema:
+    """Return the schema of what judges are asked, its texts of at most so many characters."""
+    return Schema(
+        name="heart_rating" if form.protocol == "rating" else "heart_judgment",
+        schema=judge_schema(form, max_reason_characters=bound),
+    )
 
 
 def judge_assignments(
@@ -178,115 +209,10 @@ def judge_assignments(
     if not raters:
         return NOTHING_ASKED
     form = JudgeForm(display=study.display)
-    wanted, find_case = PairTask(form=form, only=only).find(store, study, raters)
-    n_added = 0
-    progress(wanted.n_before, wanted.n_wanted)
-    for start in range(0, len(wanted.open_ones), BATCH):
-        batch = wanted.open_ones[start : start + BATCH]
-        n_added += store.add(
-            [_cue_judgment(find_case(assignment_id), now()) for assignment_id in batch]
-        )
-        progress(wanted.n_before + start + len(batch), wanted.n_wanted)
-    return AskedCounts(
-        n_wanted=wanted.n_wanted, n_before=wanted.n_before, n_added=n_added, missing={}
+    wanted = PairStep(form=form, only=only).find(store, study, raters)
+    return answer_offline(
+        store, wanted, lambda id_: [_cue_judgment(wanted.case_of(id_), now())], progress=progress
     )
-
-
-async def ask_judges(
-    writer: GroupedWriter,
-    study: Study,
-    asked: Mapping[str, AskedModel | None],
-    task: JudgingTask,
-    *,
-    now: Callable[[], datetime],
-    progress: Callable[[int, int], None],
-) -> AskedCounts:
-    """Ask every judge for what it has not answered.
-
-    A reply that is not exactly what was asked is an attempt with its reason, asked for once more,
-    then missing: never a tie, a default or a win. Judges are given by rater id, None for those that
-    `open_by_judge` leaves out.
-
-    Raises:
-        ExceptionGroup: As `hearteval.steps.completions.ask_systems`.
-    """
-    prompt_hash = judge_prompt_hash(task.form)
-
-    def find_question(
-        find_case: Callable[[Any], Case], wanted_target: Any
-    ) -> tuple[AskedModel | None, Question]:
-        case = find_case(wanted_target)
-        target = _attempt_fields(case.target)
-        texts = [text.text for text in case.texts]
-        context = case.item.context
-        nonce = delimiter_nonce(
-            study.seed, case.target.id, [*texts, *(turn.text for turn in context)]
-        )
-        messages = judge_messages(context, *texts, nonce=nonce, form=task.form)
-
-        def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
-            shown = repair_messages(messages, faults[-1], task.form) if faults else messages
-            return to_messages(shown), case.target.repeat
-
-        def read(reply: Reply) -> tuple[Judgment | Rating]:
-            made = {
-                "seconds": None if reply.total_ms is None else reply.total_ms / 1000,
-                "raw": reply.text,
-                "prompt_hash": prompt_hash,
-                "call": used(reply),
-                "created_at": now(),
-            }
-            return (task.read(reply, target, made),)
-
-        question = Question(target=target, messages_after=messages_after, read=read)
-        return asked[case.target.rater_id], question
-
-    def find() -> tuple[Wanted[Any], FindQuestion[Any]]:
-        wanted, find_case = task.find(writer.store, study, asked)
-        wanted = first_of_each(wanted, lambda one: find_case(one).target.rater_id, task.most)
-        return wanted, partial(find_question, find_case)
-
-    return await ask_wanted(
-        find,
-        run=partial(run_tasks, n_at_once=n_workers(asked.values())),
-        keep=writer.add,
-        now=now,
-        progress=progress,
-        claims=writer.panel,
-    )
-
-
-def open_by_judge(
-    store: Store, study: Study, task: JudgingTask, rater_ids: Collection[str]
-) -> tuple[Counter[str], AskedCounts]:
-    """Count what is left to be asked of each of these judges, and what there is if nobody asks.
-
-    Those without anything left need no key.
-    """
-    wanted, find_case = task.find(store, study, rater_ids)
-    n_open = Counter(find_case(target).target.rater_id for target in wanted.open_ones)
-    missing = Counter(wanted.given_up)
-    if wanted.open_ones:
-        missing[NOT_ASKED] += len(wanted.open_ones)
-    counts = AskedCounts(
-        n_wanted=wanted.n_wanted, n_before=wanted.n_before, n_added=0, missing=missing
-    )
-    return n_open, counts
-
-
-def missing_by_judge(
-    store: Store, study: Study, task: JudgingTask, rater_ids: Collection[str]
-) -> dict[str, tuple[Cause, ...]]:
-    """Return why what is still missing of each of these judges is; those without are left out.
-
-    The stress set and repeats count too.
-    """
-    wanted, find_case = task.find(store, study, rater_ids)
-    absent: defaultdict[str, list[Any]] = defaultdict(list)
-    for target in wanted.missing:
-        absent[find_case(target).target.rater_id].append(target)
-    last = last_attempts(list(store.iter(Attempt, study)), _find_target)
-    return {rater_id: find_causes(targets, last) for rater_id, targets in absent.items()}
 
 
 def given_up_judgments(store: Store, study: Study) -> frozenset[str]:
@@ -305,7 +231,7 @@ def _given_up(store: Store, study: Study) -> list[str | RatingTarget]:
     return [target for target, tried in _earlier_tries(store, study).items() if tried.is_over]
 
 
-def _earlier_tries(store: Store, study: Study) -> Mapping[str | RatingTarget, Tries]:
+def _earlier_tries(store: Store, study: Study) -> Mapping[Any, Tries]:
     return earlier_tries(store.iter(Attempt, study), _find_target, faults=REPLY_FAULTS)
 
 

@@ -1,16 +1,17 @@
-"""The step: have texts labelled by models, or by the offline cues, and store each at once.
+"""Labels: have texts labelled by models, or by the offline cues.
 
 What is asked of a model is one text and one taxonomy; the labels of a reply are kept together or
 not at all. A person's withdrawn words are no text any more, those that nobody has released are sent
 to no model, and texts of the stress set are never labelled.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
+from typing import ClassVar, Literal
 
-from hearteval.analysis.coverage.missing import Cause, find_causes, last_attempts
 from hearteval.analysis.data import JudgmentRow, judgment_rows
 from hearteval.domain import (
     Attempt,
@@ -23,9 +24,8 @@ from hearteval.domain import (
     Study,
     System,
 )
-from hearteval.engine.local import run_tasks
 from hearteval.labels.cues import cued_labels, cues_rater
-from hearteval.labels.prompt import label_again, label_messages
+from hearteval.labels.prompt import label_again, label_messages, label_schema
 from hearteval.labels.reply import LABEL_FAULTS, labels_of, read_labels
 from hearteval.labels.safety import (
     SAFETY,
@@ -43,18 +43,14 @@ from hearteval.models.asking import (
     AskedCounts,
     Question,
     Wanted,
-    ask_wanted,
     earlier_tries,
     find_wanted,
-    n_workers,
     to_messages,
 )
-from hearteval.models.base import AskedModel, Message, Reply
+from hearteval.models.base import Message, Reply, Schema
 from hearteval.protocol.markers import delimiter_nonce
+from hearteval.steps import answer_offline
 from hearteval.store.base import Store
-from hearteval.store.sharing.grouped import GroupedWriter
-
-BATCH = 200
 
 
 def texts_to_label(store: Store, study: Study, taxonomy: Taxonomy) -> dict[str, LabelledText]:
@@ -62,20 +58,61 @@ def texts_to_label(store: Store, study: Study, taxonomy: Taxonomy) -> dict[str, 
     return {text.id: text for of in taxonomy.of for text in _READERS[of](store, study, taxonomy)}
 
 
-def find_unlabelled(
-    store: Store, study: Study, taxonomy: Taxonomy, rater_ids: Collection[str]
-) -> Wanted[LabelTarget]:
-    """Tell what is wanted of these labelers of a taxonomy, and what of it is open."""
-    wanted = [
-        LabelTarget(study.id, text.of, text.id, rater_id)
-        for text in texts_to_label(store, study, taxonomy).values()
-        for rater_id in sorted(rater_ids)
-    ]
-    labelled = _labelled(store, study, taxonomy.name)
-    answered = {target for target in wanted if (target.text_id, target.rater_id) in labelled}
-    find = partial(_target_of, rater_ids)
-    tries = earlier_tries(store.iter(Attempt, study), find, faults=LABEL_FAULTS)
-    return find_wanted(wanted, answered, tries)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelStep:
+    """Have texts labelled by a taxonomy. A reply that is not exactly what was asked is none."""
+
+    taxonomy: Taxonomy
+    who: ClassVar[Literal["labeler"]] = "labeler"
+    answer = "labelled text"
+
+    def find(self, store: Store, study: Study, ids: Collection[str]) -> Wanted[LabelTarget]:
+        """Tell what is wanted of these labelers."""
+        texts = texts_to_label(store, study, self.taxonomy)
+        wanted = [
+            LabelTarget(study.id, text.of, text.id, rater_id)
+            for text in texts.values()
+            for rater_id in sorted(ids)
+        ]
+        labelled = _labelled(store, study, self.taxonomy.name)
+        return find_wanted(
+            wanted,
+            {target for target in wanted if (target.text_id, target.rater_id) in labelled},
+            earlier_tries(
+                store.iter(Attempt, study), partial(_target_of, ids), faults=LABEL_FAULTS
+            ),
+            owner_of=attrgetter("rater_id"),
+            case_of=lambda target: texts[target.text_id],
+        )
+
+    def ask(self, study: Study, target: LabelTarget, case: LabelledText) -> Question:
+        """Show a labeler a text, between marker lines."""
+        taxonomy, rater_id = self.taxonomy, target.rater_id
+        shown = [case.text, case.situation, *(turn.text for turn in case.context)]
+        nonce = delimiter_nonce(study.seed, target.id, shown)
+        messages = label_messages(case, taxonomy, nonce=nonce)
+
+        def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
+            return to_messages(label_again(messages, faults[-1]) if faults else messages), 0
+
+        def read(reply: Reply, at: datetime) -> tuple[Label, ...]:
+            said = read_labels(
+                reply.text,
+                taxonomy,
+                case,
+                finish_reason=reply.finish_reason,
+                refusal=reply.refusal,
+            )
+            if taxonomy.name == SAFETY:
+                return label_by_model(case, said, rater_id=rater_id, now=at)
+            return labels_of(case, taxonomy, said, rater_id=rater_id, now=at)
+
+        return Question(target=target.fields, messages_after=messages_after, read=read)
+
+    def schema(self, bound: int | None) -> Schema:
+        """Hold replies to the taxonomy."""
+        schema = label_schema(self.taxonomy, max_evidence_characters=bound)
+        return Schema(name="heart_labels", schema=schema)
 
 
 def label_by_cues(
@@ -88,24 +125,12 @@ def label_by_cues(
 ) -> AskedCounts:
     """Have the offline cues label what they have not, a batch a transaction."""
     store.add([cues_rater(taxonomy)])
-    texts = texts_to_label(store, study, taxonomy)
-    wanted = find_unlabelled(store, study, taxonomy, [cues_rater(taxonomy).id])
-    n_added = 0
-    progress(wanted.n_before, wanted.n_wanted)
-    for start in range(0, len(wanted.open_ones), BATCH):
-        batch = wanted.open_ones[start : start + BATCH]
-        store.add(
-            [
-                label
-                for target in batch
-                for label in cued_labels(texts[target.text_id], taxonomy, now=now())
-            ]
-        )
-        n_added += len(batch)
-        progress(wanted.n_before + n_added, wanted.n_wanted)
-    return AskedCounts(
-        n_wanted=wanted.n_wanted, n_before=wanted.n_before, n_added=n_added, missing={}
-    )
+    wanted = LabelStep(taxonomy=taxonomy).find(store, study, [cues_rater(taxonomy).id])
+
+    def answer(target: LabelTarget) -> tuple[Label, ...]:
+        return cued_labels(wanted.case_of(target), taxonomy, now=now())
+
+    return answer_offline(store, wanted, answer, progress=progress)
 
 
 def screen_by_rules(
@@ -137,72 +162,6 @@ def screen_by_rules(
         store.add([rater, *new], first_stays=True)
     n_before, n_new = len(known), len(new)
     return AskedCounts(n_wanted=n_before + n_new, n_before=n_before, n_added=n_new, missing={})
-
-
-async def ask_labelers(
-    writer: GroupedWriter,
-    study: Study,
-    taxonomy: Taxonomy,
-    asked: Mapping[str, AskedModel | None],
-    *,
-    now: Callable[[], datetime],
-    progress: Callable[[int, int], None],
-) -> AskedCounts:
-    """Ask every labeler for the texts that it has not labelled, by rater id.
-
-    A reply that is not exactly what was asked is an attempt with its reason, asked for once more,
-    then missing: never a default. None stands for a labeler that has nothing left.
-
-    Raises:
-        ExceptionGroup: As `hearteval.steps.completions.ask_systems`.
-    """
-    store = writer.store
-    texts = texts_to_label(store, study, taxonomy)
-
-    def find_question(target: LabelTarget) -> tuple[AskedModel | None, Question]:
-        text = texts[target.text_id]
-        shown = [text.text, text.situation, *(turn.text for turn in text.context)]
-        nonce = delimiter_nonce(study.seed, target.id, shown)
-        messages = label_messages(text, taxonomy, nonce=nonce)
-
-        def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
-            return to_messages(label_again(messages, faults[-1]) if faults else messages), 0
-
-        def read(reply: Reply) -> tuple[Label, ...]:
-            said = read_labels(
-                reply.text,
-                taxonomy,
-                text,
-                finish_reason=reply.finish_reason,
-                refusal=reply.refusal,
-            )
-            if taxonomy.name == SAFETY:
-                return label_by_model(text, said, rater_id=target.rater_id, now=now())
-            return labels_of(text, taxonomy, said, rater_id=target.rater_id, now=now())
-
-        question = Question(target=target.fields, messages_after=messages_after, read=read)
-        return asked[target.rater_id], question
-
-    return await ask_wanted(
-        lambda: (find_unlabelled(store, study, taxonomy, asked), find_question),
-        run=partial(run_tasks, n_at_once=n_workers(asked.values())),
-        keep=writer.add,
-        now=now,
-        progress=progress,
-        claims=writer.panel,
-    )
-
-
-def missing_by_labeler(
-    store: Store, study: Study, taxonomy: Taxonomy, rater_ids: Collection[str]
-) -> dict[str, tuple[Cause, ...]]:
-    """Return why what is still missing of each of these labelers is; others are left out."""
-    wanted = find_unlabelled(store, study, taxonomy, rater_ids)
-    absent: defaultdict[str, list[LabelTarget]] = defaultdict(list)
-    for target in wanted.missing:
-        absent[target.rater_id].append(target)
-    last = last_attempts(list(store.iter(Attempt, study)), partial(_target_of, rater_ids))
-    return {rater_id: find_causes(targets, last) for rater_id, targets in absent.items()}
 
 
 def _target_of(rater_ids: Collection[str], attempt: Attempt) -> LabelTarget | None:

@@ -1,4 +1,6 @@
-"""The step: have a model rewrite seeker turns, check each rewrite, have another model read it.
+"""Rewrites: have a model rewrite seeker turns, check each rewrite, have another model read it.
+
+This is no `Step`: what is asked next hangs on what the models have said (decision note 0068).
 
 Nothing is kept here but what the models' reply cache keeps: asked again in the same order, it gives
 the same rewrites for nothing, so that a run that was stopped goes on where it was, and `replay`
@@ -29,10 +31,8 @@ from hearteval.items.escalation.prompt import (
     rewrite_schema,
 )
 from hearteval.items.escalation.reply import read_reading, read_rewrite
-from hearteval.models.asking import MAX_INVALID, to_messages
+from hearteval.models.asking import MAX_INVALID, Task, run_to_limit, to_messages
 from hearteval.models.base import MAX_RAW, AskedModel, JsonObject, Message, Reply, Schema
-
-Task = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,6 @@ async def escalate(  # noqa: PLR0913 - what is rewritten, by whom, how often and
         progress: Is told how many of how many are settled.
     """
     found: dict[str, Outcome] = {}
-    stopped: str | None = None
 
     def task(one: Planned) -> Task:
         async def work() -> None:
@@ -98,13 +97,7 @@ async def escalate(  # noqa: PLR0913 - what is rewritten, by whom, how often and
 
         return work
 
-    try:
-        await run(task(one) for one in planned)
-    except ExceptionGroup as faults:
-        at_limit, others = faults.split(BudgetError)
-        if at_limit is None or others is not None:
-            raise
-        stopped = str(at_limit.exceptions[0])
+    stopped = await run_to_limit(run, (task(one) for one in planned))
     outcomes = (found.get(one.id, Outcome(planned=one, missing=NOT_ASKED)) for one in planned)
     return Escalation(outcomes=tuple(outcomes), stopped=stopped)
 

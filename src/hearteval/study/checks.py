@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -19,6 +20,8 @@ from hearteval.models.presets import end_words, load_model_presets
 from hearteval.models.prices import money
 from hearteval.notices import Kind, Notice
 from hearteval.report.text import listed
+from hearteval.steps.completions import CompletionStep
+from hearteval.steps.judgments import schema_of_judges
 from hearteval.store.engines import is_readable_as_is, probe_store
 from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
@@ -265,15 +268,17 @@ def _probe_models(settings: StudySettings, tell: Tell) -> list[Check]:
     )
 
     async def probe(asking: Asking) -> list[Check]:
-        asked = [*(asking.systems[id_] for id_ in systems), *asking.judges.values()]
+        asked = [asking.models[id_] for id_ in (*systems, *judges)]
         probed = [await _probe(*of) for of in zip(named, asked, strict=True)]
-        answers_any = {place for place in nobody if await _answers(asking.systems[place])}
+        answers_any = {place for place in nobody if await _answers(asking.models[place])}
         same = answered_same([one for _, one in probed], answers_any)
         return [*(check for check, _ in probed), *map(_check_same, same)]
 
     with closing(SqlStore.in_memory()) as store:
         session = Session(settings=settings, store=store, tell=tell, now=utc_now)
-        return ask_models(session, probe, systems={**systems, **nobody}, judges=judges)
+        held = partial(schema_of_judges, settings.judging.form)
+        free = {**systems, **nobody}
+        return ask_models(session, probe, (free, CompletionStep().schema), (judges, held))
 
 
 async def _answers(asked: AskedModel) -> bool:

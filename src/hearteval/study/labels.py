@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import partial
+from operator import itemgetter
 from typing import Any
 
-from hearteval.analysis.coverage.missing import Failure, find_failure
+from hearteval.analysis.coverage.missing import Failure
 from hearteval.config import JudgeSettings, ModelSettings, StudySettings
 from hearteval.domain import Rater, Study
 from hearteval.errors import SettingsError
@@ -13,22 +13,13 @@ from hearteval.labels.cues import CUES, cues_rater, has_cues
 from hearteval.labels.prompt import label_prompt_hash
 from hearteval.labels.safety import SAFETY, safety_rater
 from hearteval.labels.taxonomy import Taxonomy, Unit
-from hearteval.models.asking import NOTHING_ASKED, AskedCounts
-from hearteval.report.coverage.missing import missing_lines
-from hearteval.steps.labels import (
-    ask_labelers,
-    find_unlabelled,
-    label_by_cues,
-    missing_by_labeler,
-    screen_by_rules,
-    texts_to_label,
-)
+from hearteval.models.asking import NOTHING_ASKED
+from hearteval.steps import causes_by_owner
+from hearteval.steps.labels import LabelStep, label_by_cues, screen_by_rules, texts_to_label
 from hearteval.study import quoted
 from hearteval.study.asking.cost import estimate_labels
-from hearteval.study.asking.models import Asking, schema_of_labels
-from hearteval.study.asking.running import ask_models
-from hearteval.study.asking.steps import warn_of_unheld_schemas
-from hearteval.study.asking.verbs import agree_to, log_failures
+from hearteval.study.asking.running import take_step, warn_of_missing
+from hearteval.study.asking.verbs import agree_to, find_failed
 from hearteval.study.asking.words import Spending, in_all, spending_lines
 from hearteval.study.session import Session
 
@@ -118,7 +109,7 @@ def label_study(
         # The rules first, whoever is named: what they hold of people's words is sent to no model.
         screened = screen_by_rules(store, study, taxonomy.of, now=session.now)
         total += screened if is_offline else NOTHING_ASKED
-    spending, n_open = _plan(session, study, taxonomy)
+    spending, _ = _plan(session, study, taxonomy)
     agree_to(session, spending)
     store.add([labeler_rater(one, taxonomy) for one in settings.labelers])
     if is_offline and taxonomy.name != SAFETY:
@@ -126,10 +117,16 @@ def label_study(
             total += label_by_cues(store, study, taxonomy, now=session.now, progress=progress)
     failures: tuple[Failure, ...] = ()
     if models:
-        total += _ask(session, study, taxonomy, models, n_open)
-        failures = _failures(session, study, taxonomy, models)
+        step = LabelStep(taxonomy=taxonomy)
+        to_ask = {rater_id: model for rater_id, (_, model) in models.items()}
+        total += take_step(session, to_ask, ("labels", study, step))
+        names = dict(sorted(((id_, name) for id_, (name, _) in models.items()), key=itemgetter(1)))
+        causes = causes_by_owner(step.find(store, study, names))
+        warn_of_missing(session, step, names, causes)
+        n_texts = len(texts_to_label(store, study, taxonomy))
+        failures = find_failed(session, step, names, causes, dict.fromkeys(names, n_texts))
     counts = {**asdict(total), "n_missing": sum(total.missing.values())}
-    return counts, log_failures(session, failures)
+    return counts, failures
 
 
 def _require_labelers(settings: StudySettings, taxonomy: Taxonomy) -> None:
@@ -163,58 +160,6 @@ def _plan(session: Session, study: Study, taxonomy: Taxonomy) -> tuple[Spending,
     """Return what is to come, and how many texts are open, by rater id."""
     models = labeler_models(session.settings, taxonomy)
     raters = [labeler_rater(one, taxonomy).id for one in session.settings.labelers]
-    wanted = find_unlabelled(session.store, study, taxonomy, raters)
-    n_open = dict.fromkeys(raters, 0)
-    for target in wanted.open_ones:
-        n_open[target.rater_id] += 1
+    wanted = LabelStep(taxonomy=taxonomy).find(session.store, study, raters)
+    n_open = {**dict.fromkeys(raters, 0), **wanted.n_open}
     return estimate_labels(session, study, taxonomy, models, n_open), n_open
-
-
-def _ask(
-    session: Session,
-    study: Study,
-    taxonomy: Taxonomy,
-    models: Mapping[str, tuple[str, ModelSettings]],
-    n_open: Mapping[str, int],
-) -> AskedCounts:
-    """Have the models label; those without anything left need no key."""
-    to_ask = {rater_id: model for rater_id, (_, model) in models.items() if n_open[rater_id]}
-    if not to_ask:
-        wanted = find_unlabelled(session.store, study, taxonomy, models)
-        return AskedCounts(
-            n_wanted=wanted.n_wanted,
-            n_before=wanted.n_before,
-            n_added=0,
-            missing=dict(wanted.given_up),
-        )
-
-    async def ask(asking: Asking) -> AskedCounts:
-        await warn_of_unheld_schemas(asking, session.tell, who="labeler")
-        asked = {rater_id: asking.judges.get(rater_id) for rater_id in models}
-        with session.tell.progress("labels", cost=lambda: asking.ledger.spent_usd) as progress:
-            return await ask_labelers(
-                asking.writer, study, taxonomy, asked, now=session.now, progress=progress
-            )
-
-    return ask_models(session, ask, judges=to_ask, schema_of=partial(schema_of_labels, taxonomy))
-
-
-def _failures(
-    session: Session,
-    study: Study,
-    taxonomy: Taxonomy,
-    models: Mapping[str, tuple[str, ModelSettings]],
-) -> tuple[Failure, ...]:
-    """Warn of what is missing; return the labelers that failed."""
-    causes = missing_by_labeler(session.store, study, taxonomy, models)
-    n_texts = len(texts_to_label(session.store, study, taxonomy))
-    found = []
-    for rater_id in sorted(causes, key=lambda one: models[one][0]):
-        name = models[rater_id][0]
-        for words in missing_lines(f"labeler {name}", "labelled text", causes[rater_id]):
-            session.tell.warn(words)
-        allowed = session.settings.fail_on_missing
-        found.append(
-            find_failure("labeler", name, n_texts, causes[rater_id], fail_on_missing=allowed)
-        )
-    return tuple(failure for failure in found if failure is not None)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from hearteval.analysis.coverage.missing import Failure, find_causes, find_failure, last_attempts
+from hearteval.analysis.coverage.missing import Failure, find_causes, last_attempts
 from hearteval.analysis.coverage.study import count_by_source, cover_data, find_failures
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.latency import SystemLatency, latency_by_system
@@ -22,20 +22,13 @@ from hearteval.judgments.form import PAPER, JudgeForm
 from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments, plan_ratings
 from hearteval.models.asking import AskedCounts
 from hearteval.report.answers.headline import results_notices
-from hearteval.report.coverage.missing import missing_lines
 from hearteval.report.files.plan import outlook_words
 from hearteval.report.leaderboard import anchored_rows, leaderboard_rows
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges
-from hearteval.steps.completions import probe_systems
-from hearteval.steps.judgments import (
-    JudgingTask,
-    PairTask,
-    RatingTask,
-    ask_judges,
-    judge_assignments,
-)
+from hearteval.steps.completions import CompletionStep, probe_systems
+from hearteval.steps.judgments import PairStep, RatingStep, judge_assignments
 from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell, quoted
@@ -59,16 +52,13 @@ from hearteval.study.asking.models import Asking, paid_models
 from hearteval.study.asking.others import look_around, tell_what_was_found
 from hearteval.study.asking.people import plan_people, work_lines
 from hearteval.study.asking.planner import outlook
-from hearteval.study.asking.running import ask_models
+from hearteval.study.asking.running import ask_models, take_step, warn_of_missing
 from hearteval.study.asking.steps import (
-    ask_for_completions,
-    ask_for_judgments,
     complete_step,
     complete_without_models,
     judge_step,
-    warn_of_unheld_schemas,
 )
-from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
+from hearteval.study.asking.verbs import agree_to, find_failed, find_stop, log_failures
 from hearteval.study.asking.words import Spending, estimate_words, in_all, spending_lines
 from hearteval.study.grow import (
     frozen_systems,
@@ -215,7 +205,9 @@ def probe_cost(session: Session, study: Study) -> tuple[dict[str, Any], str]:
     warn_of_choices(settings, items, session.tell)
     require_keys(settings, store, study, done)
     confirm_spending(session, in_all(spending))
-    completions = ask_for_completions(session, study, PROBE_CALLS)
+    step = CompletionStep()
+    systems = system_models(settings)
+    completions = take_step(session, systems, ("replies", study, step), most=PROBE_CALLS)
     if done.open_judgments is None and settings.judging.protocol != "rating":
         few = replace(
             settings.judging.plan,
@@ -227,11 +219,12 @@ def probe_cost(session: Session, study: Study) -> tuple[dict[str, Any], str]:
         )
         plan_judgments(store, study, few, now=session.now)
     form = settings.judging.form
-    task: JudgingTask = PairTask(form=form, most=PROBE_CALLS)
+    judging: PairStep | RatingStep = PairStep(form=form)
     if form.protocol == "rating":
         targets = plan_ratings(store, study, settings.judging.plan).targets
-        task = RatingTask(targets=targets, form=form, most=PROBE_CALLS)
-    judgments = ask_for_judgments(session, study, task)
+        judging = RatingStep(targets=targets, form=form)
+    part = (f"{judging.answer}s", study, judging)
+    judgments = take_step(session, judge_models(settings), part, most=PROBE_CALLS)
     done = plan_what_is_done(session, study)
     spending = estimate_spending(settings, items, done, when=session.now())
     asked = {"completions": asdict(completions), "judgments": asdict(judgments)}
@@ -370,23 +363,22 @@ def audit_study(
             "stopped": given.stopped,
         },
     }
-    return counts, audit_judges(data, level=LEVEL), log_failures(session, failures)
+    return counts, audit_judges(data, level=LEVEL), failures
 
 
 def _audit_failures(session: Session, data: StudyData) -> tuple[Failure, ...]:
     """Warn of what is missing of each judge's audit; return the judges that failed in it."""
     judged = {row.assignment_id for row in data.judgments}
     last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
-    failures = []
-    for judge in data.judges:
-        assigned = [one.id for one in data.assignments if one.rater_id == judge.id]
-        causes = find_causes([id_ for id_ in assigned if id_ not in judged], last)
-        for words in missing_lines(f"judge {judge.name}", "judgment", causes):
-            session.tell.warn(words)
-        allowed = session.settings.fail_on_missing
-        n = len(assigned)
-        failures.append(find_failure("judge", judge.name, n, causes, fail_on_missing=allowed))
-    return tuple(failure for failure in failures if failure is not None and failure.n_wanted)
+    names = {judge.id: judge.name for judge in data.judges}
+    assigned = {id_: [one.id for one in data.assignments if one.rater_id == id_] for id_ in names}
+    causes = {
+        id_: find_causes([one for one in ids if one not in judged], last)
+        for id_, ids in assigned.items()
+    }
+    warn_of_missing(session, PairStep(), names, causes)
+    n_wanted = {id_: len(ids) for id_, ids in assigned.items()}
+    return find_failed(session, PairStep(), names, causes, n_wanted)
 
 
 def pair_form(settings: StudySettings) -> JudgeForm:
@@ -411,22 +403,13 @@ def _judge(session: Session, study: Study, plan: AuditPlan) -> AskedCounts:
     with session.tell.progress("cue judge") as progress:
         offline = judge_assignments(store, study, now=now, progress=progress, only=plan.shared)
         offline += judge_assignments(store, plan.study, now=now, progress=progress)
-    judges = judge_models(session.settings)
-    if not any(plan.n_open.get(rater_id) for rater_id in judges):
-        return offline
-
-    async def ask(asking: Asking) -> AskedCounts:
-        await warn_of_unheld_schemas(asking, session.tell)
-        given = offline
-        for label, part, only in (("stress set", study, plan.shared), ("audit", plan.study, None)):
-            task = PairTask(form=pair_form(session.settings), only=only)
-            with session.tell.progress(label, cost=lambda: asking.ledger.spent_usd) as progress:
-                given += await ask_judges(
-                    asking.writer, part, asking.judges, task, now=now, progress=progress
-                )
-        return given
-
-    return ask_models(session, ask, judges=judges)
+    form = pair_form(session.settings)
+    return offline + take_step(
+        session,
+        judge_models(session.settings),
+        ("stress set", study, PairStep(form=form, only=plan.shared)),
+        ("audit", plan.study, PairStep(form=form)),
+    )
 
 
 def _audit_data(session: Session, study: Study, plan: AuditPlan) -> StudyData:
@@ -500,8 +483,8 @@ def _probe(session: Session, plan: ProbePlan) -> AskedCounts:
     async def probe(asking: Asking) -> AskedCounts:
         with session.tell.progress("calls", cost=lambda: asking.ledger.spent_usd) as progress:
             return await probe_systems(
-                asking.writer, plan, asking.systems, now=session.now, progress=progress
+                asking.writer, plan, asking.models, now=session.now, progress=progress
             )
 
     open_systems = {system_id: models[system_id] for _, system_id in plan.warm_ups}
-    return ask_models(session, probe, systems=open_systems, is_timed=True)
+    return ask_models(session, probe, (open_systems, CompletionStep().schema), is_timed=True)

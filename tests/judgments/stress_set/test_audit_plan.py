@@ -32,7 +32,8 @@ from hearteval.judgments.stress_set.injections import SIDES
 from hearteval.models.base import AskedModel, Message, Sampling, Schema
 from hearteval.protocol import load_protocol
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges
-from hearteval.steps.judgments import PairTask, ask_judges
+from hearteval.steps import ask_step
+from hearteval.steps.judgments import PairStep
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
@@ -94,11 +95,11 @@ async def ask(store: SqlStore, made: AuditPlan, model: CannedModel) -> int:
     n_added = 0
     async with GroupedWriter(store, wait_seconds=0) as writer:
         for study, only in ((study_of(ITEMS), made.shared), (made.study, None)):
-            counts = await ask_judges(
+            counts = await ask_step(
                 writer,
                 study,
+                PairStep(only=only),
                 asked,
-                PairTask(only=only),
                 now=lambda: NOW,
                 progress=lambda _done, _total: None,
             )

@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from hearteval.domain import Attempt
 from hearteval.domain.reasons import NOT_ASKED, WRONG_ADDRESS, Outlook, outlook_of
@@ -30,6 +30,18 @@ class Cause:
     that differ only in their numbers are one cause."""
     n: int
     outlook: Outlook
+
+
+class Tried(Protocol):
+    """What is known of the last failed call for something, as of an `Attempt`."""
+
+    @property
+    def reason(self) -> str:
+        """The fixed word."""
+
+    @property
+    def detail(self) -> str | None:
+        """The provider's words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +95,7 @@ def count_missing(
 
 
 def find_causes(
-    absent: Sequence[Hashable], last: Mapping[Hashable, Attempt], *, untried: str = NOT_ASKED
+    absent: Sequence[Any], last: Mapping[Any, Tried], *, untried: str = NOT_ASKED
 ) -> tuple[Cause, ...]:
     """Group what is missing by its cause, the most frequent first; as `count_missing`."""
     groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)

@@ -38,15 +38,15 @@ from hearteval.labels.taxonomy import Taxonomy
 from hearteval.models.asking import to_messages
 from hearteval.models.base import Sampling
 from hearteval.models.prices import Estimate, estimate_prompt_tokens, price_per_million
-from hearteval.steps.completions import given_up_completions, systems_to_ask
+from hearteval.steps.completions import CompletionStep, given_up_completions
 from hearteval.steps.judgments import (
-    PairTask,
-    RatingTask,
+    PairStep,
+    RatingStep,
     given_up_judgments,
-    open_by_judge,
+    schema_of_judges,
     settled_ratings,
 )
-from hearteval.steps.labels import texts_to_label
+from hearteval.steps.labels import LabelStep, texts_to_label
 from hearteval.store.base import Store
 from hearteval.store.records import Record
 from hearteval.study.asking.expecting import (
@@ -58,11 +58,9 @@ from hearteval.study.asking.expecting import (
 )
 from hearteval.study.asking.models import (
     asked_directly,
-    judge_sampling,
     paid_models,
-    schema_of_labels,
+    sampling_of,
     schema_text,
-    strict_sampling,
     tariff_of,
 )
 from hearteval.study.asking.words import NOTHING, Spending, estimate_words, in_all, limit_words
@@ -174,16 +172,17 @@ def plan_what_is_done(session: Session, study: Study, *, judges_only: bool = Fal
     """
     store = session.store
     done = what_is_done(store, study, study.pool)
-    if not judges_only and systems_to_ask(store, study, system_models(session.settings)):
+    systems = system_models(session.settings)
+    if not judges_only and CompletionStep().find(store, study, systems).open_ones:
         return done
     policy, judges = session.settings.judging.plan, judge_models(session.settings)
     if session.settings.judging.protocol == "rating":
         store_stress_set(store, study, policy, now=session.now)
         targets = plan_ratings(store, study, policy).targets
-        task = RatingTask(targets=ratings_to_ask(store, study, targets))
-        return replace(done, open_judgments=open_by_judge(store, study, task, judges)[0])
+        step = RatingStep(targets=ratings_to_ask(store, study, targets))
+        return replace(done, open_judgments=step.find(store, study, judges).n_open)
     plan = plan_judgments(store, study, policy, now=session.now)
-    open_ones, _ = open_by_judge(store, study, PairTask(), judges)
+    open_ones = PairStep().find(store, study, judges).n_open
     return replace(done, open_judgments=open_ones, plan=plan)
 
 
@@ -250,7 +249,8 @@ def require_keys(settings: StudySettings, store: Store, study: Study, done: Done
         SettingsError: A key is not set; it names the variable.
     """
     systems, judges = system_models(settings), judge_models(settings)
-    asked = [systems[system_id] for system_id in systems_to_ask(store, study, systems)]
+    to_ask = CompletionStep().find(store, study, systems).n_open
+    asked = [systems[system_id] for system_id in to_ask]
     left = done.open_judgments
     asked += [model for rater_id, model in judges.items() if left is None or left.get(rater_id)]
     for model in sorted(asked, key=lambda model: model.model):
@@ -332,16 +332,22 @@ def estimate_judgments(
     reply = RATING if settings.judging.protocol == "rating" else JUDGMENT
     for rater_id, model in judge_models(settings).items():
         n = n_open.get(rater_id, 0)
-        tokens, beginning = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
+        sampling = sampling_of(model, partial(schema_of_judges, settings.judging.form))
+        tokens, beginning = _judge_prompt_tokens(items, sampling, settings)
         if n > 0:
             asked = estimate_replies(
                 model, [tokens] * n, reply, when, beginning=beginning, used=used.get(rater_id, ())
             )
-            probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
+            probe = estimate_probe(model, when)
             if asked.n_measured:
                 probe = replace(probe, n_measured=probe.n_calls, n_unthought=0)
             spending[f"judge {names[rater_id]}"] = asked + probe
     return spending
+
+
+def estimate_probe(model: ModelSettings, when: datetime) -> Estimate:
+    """Estimate the question that shows whether an endpoint enforces a schema."""
+    return estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
 
 
 def estimate_labels(
@@ -365,7 +371,7 @@ def estimate_labels(
         n = n_open.get(rater_id, 0)
         if not n:
             continue
-        schema = schema_text(strict_sampling(model, partial(schema_of_labels, taxonomy)))
+        schema = schema_text(sampling_of(model, LabelStep(taxonomy=taxonomy).schema))
         tokens = sum(
             estimate_prompt_tokens(
                 to_messages(label_messages(text, taxonomy, nonce=content_hash(text.id)[:16])),
@@ -375,8 +381,7 @@ def estimate_labels(
         )
         reply = _label_reply(len(taxonomy.keys))
         asked = estimate_replies(model, [round(tokens / len(texts))] * n, reply, when)
-        probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
-        spending[f"labeler {name}"] = asked + probe
+        spending[f"labeler {name}"] = asked + estimate_probe(model, when)
     return spending
 
 

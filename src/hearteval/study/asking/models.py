@@ -4,14 +4,10 @@ import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeVar
 
 from hearteval.config import ModelSettings, StudySettings
 from hearteval.domain import record_id
-from hearteval.judgments.prompt import judge_schema
-from hearteval.labels.prompt import label_schema
-from hearteval.labels.taxonomy import Taxonomy
 from hearteval.models.base import AskedModel, Sampling, Schema
 from hearteval.models.presets import price_provider
 from hearteval.models.prices import Tariff
@@ -29,10 +25,9 @@ LOCAL_REASON_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Open models, by system id and by rater id, and where their replies and their cost go."""
+    """Open models, by the id of the system or rater, and where replies and their cost go."""
 
-    systems: Mapping[str, AskedModel]
-    judges: Mapping[str, AskedModel]
+    models: Mapping[str, AskedModel]
     writer: GroupedWriter
     ledger: SpendingLimit
     batched: frozenset[str]
@@ -100,27 +95,13 @@ def tariff_of(model: ModelSettings) -> Tariff:
     return Tariff(provider=provider, model=model.model, own=model.price, is_batch=is_batch)
 
 
-SchemaOf = Callable[[int | None], Schema]
-"""Makes the schema of a reply, with a bound on its texts in characters or with none."""
+SchemaOf = Callable[[int | None], Schema | None]
+"""Makes the schema of a reply, with a bound on its texts in characters or with none; None where a
+reply is free text."""
 
 
-def schema_of_judges(settings: StudySettings, bound: int | None) -> Schema:
-    """Return the schema of what the judges of a study are asked."""
-    form = settings.judging.form
-    return Schema(
-        name="heart_rating" if form.protocol == "rating" else "heart_judgment",
-        schema=judge_schema(form, max_reason_characters=bound),
-    )
-
-
-def schema_of_labels(taxonomy: Taxonomy, bound: int | None) -> Schema:
-    """Return the schema of what labelers by a taxonomy are asked."""
-    schema = label_schema(taxonomy, max_evidence_characters=bound)
-    return Schema(name="heart_labels", schema=schema)
-
-
-def strict_sampling(model: ModelSettings, schema_of: SchemaOf) -> Sampling:
-    """Return how a judge or labeler samples: as deterministic as it can, held to the schema."""
+def sampling_of(model: ModelSettings, schema_of: SchemaOf) -> Sampling:
+    """Return how a model samples: as deterministic as it can (HEART 9.4), held to the schema."""
     schema = schema_of(LOCAL_REASON_CHARACTERS if model.path is not None else None)
     return Sampling(
         max_tokens=model.max_tokens,
@@ -128,11 +109,6 @@ def strict_sampling(model: ModelSettings, schema_of: SchemaOf) -> Sampling:
         is_streamed=model.is_streamed,
         schema=schema,
     )
-
-
-def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:
-    """Return how a judge of a study samples."""
-    return strict_sampling(model, partial(schema_of_judges, settings))
 
 
 def schema_text(sampling: Sampling) -> str:

@@ -42,8 +42,8 @@ from hearteval.study.asking.models import (
     StoredReplies,
     asked_directly,
     keep_lost_cost,
+    sampling_of,
     schema_text,
-    strict_sampling,
     tariff_of,
 )
 from hearteval.study.asking.others import settle_command, tell_of_others_once
@@ -59,17 +59,17 @@ PROMPT_MARGIN = 2.0
 @asynccontextmanager
 async def open_models(
     session: Session,
-    systems: Mapping[str, ModelSettings],
-    judges: Mapping[str, ModelSettings],
-    schema_of: SchemaOf,
+    groups: Sequence[tuple[Mapping[str, ModelSettings], SchemaOf]],
     *,
     is_timed: bool,
 ) -> AsyncIterator[Asking]:
-    """Open models, by system and rater id, until the block ends."""
+    """Open models, by system or rater id, until the block ends."""
     settings = session.settings
-    if is_timed:
-        systems = {id_: asked_directly(model) for id_, model in systems.items()}
-        judges = {id_: asked_directly(model) for id_, model in judges.items()}
+    held = [
+        (id_, asked_directly(model) if is_timed else model, schema_of)
+        for models, schema_of in groups
+        for id_, model in models.items()
+    ]
     ledger = SpendingLimit(limit_usd=settings.max_usd, spent_usd=session.store.spent_usd())
     async with AsyncExitStack() as stack:
         writer = await stack.enter_async_context(GroupedWriter(session.store))
@@ -82,7 +82,7 @@ async def open_models(
         lines: dict[object, Line] = {}
         queues: dict[str, BatchQueue] = {}
         rng = np.random.default_rng(settings.seed)
-        for model in (*systems.values(), *judges.values()):
+        for _, model, _ in held:
             key = _place(model)
             if model.batch is not None and key not in queues:
                 queue = _batch_queue(model, client, session)
@@ -133,19 +133,10 @@ async def open_models(
             )
 
         yield Asking(
-            systems={
-                # HEART 9.4: temperature 0, top-p 1, where a model takes them.
-                id_: asked(
-                    id_,
-                    m,
-                    Sampling(max_tokens=m.max_tokens, refuses=m.refuses, is_streamed=m.is_streamed),
-                )
-                for id_, m in systems.items()
-            },
-            judges={id_: asked(id_, m, strict_sampling(m, schema_of)) for id_, m in judges.items()},
+            models={id_: asked(id_, m, sampling_of(m, schema_of)) for id_, m, schema_of in held},
             writer=writer,
             ledger=ledger,
-            batched=frozenset(id_ for id_, m in ({**systems, **judges}).items() if m.batch),
+            batched=frozenset(id_ for id_, model, _ in held if model.batch),
         )
 
 

@@ -1,33 +1,104 @@
-"""Open models, ask them, and close them, whatever ends it."""
+"""Open models, ask them what is left of a step, say what is missing, and close them.
+
+What is opened is closed, whatever ends it.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
+from hearteval.analysis.coverage.missing import Cause
 from hearteval.config import ModelSettings
-from hearteval.errors import HeartError
-from hearteval.study.asking.models import Asking, SchemaOf, schema_of_judges
+from hearteval.domain import Study, record_id
+from hearteval.errors import HeartError, ModelCallError
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
+from hearteval.models.base import AskedModel
+from hearteval.report.coverage.missing import missing_lines
+from hearteval.steps import Step, ask_step
+from hearteval.store.base import Store
+from hearteval.study import Tell
+from hearteval.study.asking.models import Asking, SchemaOf
 from hearteval.study.asking.stopping import Stopper, stopping_on_signals
 from hearteval.study.session import Session
 
 T = TypeVar("T")
 
 
+def take_step(
+    session: Session,
+    models: Mapping[str, ModelSettings],
+    *parts: tuple[str, Study, Step[Any]],
+    most: int | None = None,
+) -> AskedCounts:
+    """Have models answer what is left of a step, part after part; return the counts of all.
+
+    Only those who have something left are opened, and need a key; where nobody has, nobody is.
+
+    Args:
+        session: Of the study file.
+        models: By the id of the system or rater.
+        parts: What progress calls it, the study that it is of, and the step, of one schema.
+        most: Questions for each in a part, no more, and none for models with batch jobs.
+    """
+    if most is not None:
+        models = {id_: model for id_, model in models.items() if model.batch is None}
+    if not models:
+        return NOTHING_ASKED
+    looks = [_look(session.store, study, step, models) for _, study, step in parts]
+    to_open = {id_: one for id_, one in models.items() if any(id_ in n for n, _ in looks)}
+    if not to_open:
+        return sum((counts for _, counts in looks), NOTHING_ASKED)
+    step = parts[0][2]
+
+    async def ask(asking: Asking) -> AskedCounts:
+        await warn_of_unheld_schemas(asking, session.tell, who=step.who)
+        asked, given = {id_: asking.models.get(id_) for id_ in models}, NOTHING_ASKED
+        for label, study, part in parts:
+            with session.tell.progress(label, cost=lambda: asking.ledger.spent_usd) as progress:
+                given += await ask_step(
+                    asking.writer,
+                    study,
+                    part,
+                    asked,
+                    now=session.now,
+                    progress=progress,
+                    most=most,
+                )
+        return given
+
+    return ask_models(session, ask, (to_open, step.schema))
+
+
+def _look(
+    store: Store, study: Study, step: Step[Any], ids: Collection[str]
+) -> tuple[Collection[str], AskedCounts]:
+    """Return of whom something is open, and what there is; the targets, many, are let go."""
+    wanted = step.find(store, study, ids)
+    return wanted.n_open, wanted.counts
+
+
+def warn_of_missing(
+    session: Session,
+    step: Step[Any],
+    names: Mapping[str, str],
+    causes: Mapping[str, Sequence[Cause]],
+) -> None:
+    """Say what is missing of each of these, by id, in their order."""
+    for id_, name in names.items():
+        for words in missing_lines(f"{step.who} {name}", step.answer, causes.get(id_, ())):
+            session.tell.warn(words)
+
+
 def ask_models(
     session: Session,
     ask: Callable[[Asking], Awaitable[T]],
-    *,
-    systems: Mapping[str, ModelSettings] | None = None,
-    judges: Mapping[str, ModelSettings] | None = None,
-    schema_of: SchemaOf | None = None,
+    *groups: tuple[Mapping[str, ModelSettings], SchemaOf],
     is_timed: bool = False,
 ) -> T:
-    """Open models, by system and rater id, ask them, and close them.
+    """Open models, by system or rater id, each group held to a schema, ask them, and close them.
 
-    Raters are held to the schema of the study's judges, or to that of `schema_of`. Timed models
-    answer nothing from the reply cache, no prompt from a local model's, and nothing through batch
-    jobs.
+    Timed models answer nothing from the reply cache, no prompt from a local model's, and nothing
+    through batch jobs.
 
     Raises:
         SettingsError: A key is not set, or a local model cannot be served.
@@ -39,10 +110,7 @@ def ask_models(
         # Only a study that asks models waits for HTTP to be imported.
         from hearteval.study.asking.opening import open_models  # noqa: PLC0415
 
-        held = partial(schema_of_judges, session.settings) if schema_of is None else schema_of
-        async with open_models(
-            session, systems or {}, judges or {}, held, is_timed=is_timed
-        ) as asking:
+        async with open_models(session, groups, is_timed=is_timed) as asking:
             stopper = Stopper(
                 asking.ledger,
                 asking.writer,
@@ -63,3 +131,37 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+async def warn_of_unheld_schemas(asking: Asking, tell: Tell, *, who: str = "judge") -> None:
+    """Ask each judge, or labeler, one question that shows whether its endpoint enforces the schema.
+
+    The reply is kept like any other, so that a study pays for it once.
+    """
+    held = (id_ for id_, one in asking.models.items() if one.sampling.schema is not None)
+    # The answers of batch jobs would come when all of their judgments do.
+    probes = {one: record_id("probe", {"of": one}) for one in held if one not in asking.batched}
+    if not probes:
+        return
+    asking.writer.panel.look()
+    # What another process has claimed it asks.
+    mine = await asking.writer.panel.claim(list(probes.values()))
+    judges = [asking.models[one] for one, probe in probes.items() if probe in mine]
+    for words in await asyncio.gather(*map(_find_schema_fault, judges)):
+        if words:
+            tell.warn(f"{who} {words}")
+
+
+async def _find_schema_fault(judge: AskedModel) -> str:
+    """Ask the question; return what to warn of, empty if nothing."""
+    name = judge.model.name
+    try:
+        found = await probe_model(judge)
+    except ModelCallError as error:  # what it is asked next will say more, and that is kept
+        return f"{name}: whether it keeps to the JSON schema is not known ({error.reason})"
+    if found.follows_schema is not False:
+        return ""
+    return (
+        f"{name}: its endpoint does not hold replies to the JSON schema; replies that are not"
+        " exactly what is asked for will be missing"
+    )

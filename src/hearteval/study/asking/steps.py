@@ -1,6 +1,5 @@
 """Ask the models of a study: its systems for completions, its judges for judgments."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -16,10 +15,8 @@ from hearteval.domain import (
     Rater,
     Study,
     System,
-    record_id,
 )
 from hearteval.domain.reasons import WRONG_ADDRESS
-from hearteval.errors import ModelCallError
 from hearteval.judgments.plan.run import (
     PlanCounts,
     plan_judgments,
@@ -27,23 +24,13 @@ from hearteval.judgments.plan.run import (
     ratings_to_ask,
     store_stress_set,
 )
-from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
-from hearteval.models.base import AskedModel
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.models.http import find_dropped
 from hearteval.report.coverage.missing import missing_lines
-from hearteval.steps.completions import ask_systems, complete_items, systems_to_ask
-from hearteval.steps.judgments import (
-    JudgingTask,
-    PairTask,
-    RatingTask,
-    ask_judges,
-    judge_assignments,
-    missing_by_judge,
-    open_by_judge,
-)
-from hearteval.study import Tell
-from hearteval.study.asking.models import Asking
-from hearteval.study.asking.running import ask_models
+from hearteval.steps import Step, causes_by_owner
+from hearteval.steps.completions import CompletionStep, complete_items
+from hearteval.steps.judgments import PairStep, RatingStep, judge_assignments
+from hearteval.study.asking.running import take_step, warn_of_missing
 from hearteval.study.grow import imported_systems, judge_models, system_models
 from hearteval.study.records.imports import (
     count_study_imports,
@@ -69,7 +56,9 @@ def complete_without_models(session: Session, study: Study) -> AskedCounts:
 def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[str, Any]:
     """Have the models answer; return the counts, those of `complete_without_models` included."""
     tell = session.tell
-    asked = ask_for_completions(session, study)
+    asked = take_step(
+        session, system_models(session.settings), ("replies", study, CompletionStep())
+    )
     imported = count_study_imports(session.store, study, session.settings)
     missing = Counter(counts.missing) + Counter(asked.missing)
     missing = sum(map(Counter, imported.missing.values()), missing)
@@ -132,8 +121,8 @@ def judge_step(session: Session, study: Study, plan: PlanCounts | None) -> dict[
         )
     with tell.progress("judgments") as progress:
         offline = judge_assignments(session.store, study, now=session.now, progress=progress)
-    task = PairTask(form=session.settings.judging.form)
-    judgments = _ask_judges(session, study, task, offline)
+    step = PairStep(form=session.settings.judging.form)
+    judgments = _ask_judges(session, study, step, offline)
     return {"plan": asdict(plan), "judgments": judgments, "ratings": None}
 
 
@@ -147,22 +136,23 @@ def _rate(session: Session, study: Study) -> dict[str, Any]:
         f"{len(plan.targets)} ratings ({plan.n_repeats} of them a second time); left out for a "
         f"judge's own family: {plan.n_own_family}"
     )
-    task = RatingTask(targets=targets, form=session.settings.judging.form)
+    step = RatingStep(targets=targets, form=session.settings.judging.form)
     return {
         "n_completions": plan.n_completions,
         "n_stress": plan.n_stress,
         "n_own_family": plan.n_own_family,
         "n_repeats": plan.n_repeats,
-        **_ask_judges(session, study, task, NOTHING_ASKED),
+        **_ask_judges(session, study, step, NOTHING_ASKED),
     }
 
 
 def _ask_judges(
-    session: Session, study: Study, task: JudgingTask, offline: AskedCounts
+    session: Session, study: Study, step: Step[Any], offline: AskedCounts
 ) -> dict[str, Any]:
     """Have the models judge, or rate; return the counts, with those of the offline judge."""
-    asked = ask_for_judgments(session, study, task)
-    total, word = offline + asked, _word(task)
+    judges, word = judge_models(session.settings), f"{step.answer}s"
+    asked = take_step(session, judges, (word, study, step))
+    total = offline + asked
     for name in unjudged_imports(session.store, study, session.settings):
         how = judge_import_command(session.settings)
         session.tell.warn(f"no {word} of {name} are imported yet: {how}")
@@ -177,14 +167,12 @@ def _ask_judges(
         )
     if n_missing:
         raters = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
-        causes = missing_by_judge(session.store, study, task, judge_models(session.settings))
-        for rater_id in sorted(causes, key=raters.__getitem__):
-            name = raters[rater_id]
-            for words in missing_lines(f"judge {name}", word.removesuffix("s"), causes[rater_id]):
-                session.tell.warn(words)
+        names = {id_: raters[id_] for id_ in sorted(judges, key=raters.__getitem__)}
+        causes = causes_by_owner(step.find(session.store, study, names))
+        warn_of_missing(session, step, names, causes)
     if asked.n_added:
         raters = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
-        _warn_of_dropped(session, study, raters, judge_models(session.settings))
+        _warn_of_dropped(session, study, raters, judges)
     return counts
 
 
@@ -193,88 +181,6 @@ def _count_words(counts: Mapping[str, Any]) -> str:
     given = counts["n_before"] + counts["n_added"]
     missing = f", {counts['n_missing']:,} missing" if counts["n_missing"] else ""
     return f"{given:,} of {counts['n_wanted']:,}, {counts['n_added']:,} new{missing}"
-
-
-def _word(task: JudgingTask) -> str:
-    return "ratings" if task.form.protocol == "rating" else "judgments"
-
-
-def ask_for_completions(session: Session, study: Study, most: int | None = None) -> AskedCounts:
-    """Have the study's models answer the items they have not answered, or the first of these.
-
-    Where there is a bound on how many, models with batch jobs are left out.
-    """
-    systems = _to_ask(system_models(session.settings), most)
-    if not systems:
-        return NOTHING_ASKED
-    to_ask = systems_to_ask(session.store, study, systems)
-
-    async def ask(asking: Asking) -> AskedCounts:
-        asked = {system_id: asking.systems.get(system_id) for system_id in systems}
-        with session.tell.progress("replies", cost=lambda: asking.ledger.spent_usd) as progress:
-            return await ask_systems(
-                asking.writer, study, asked, now=session.now, progress=progress, most=most
-            )
-
-    return ask_models(
-        session, ask, systems={s: model for s, model in systems.items() if s in to_ask}
-    )
-
-
-def ask_for_judgments(session: Session, study: Study, task: JudgingTask) -> AskedCounts:
-    """Have the study's LLM judges judge, or rate, what they have not; as `ask_for_completions`."""
-    judges = _to_ask(judge_models(session.settings), task.most)
-    if not judges:
-        return NOTHING_ASKED
-    to_ask, as_it_is = open_by_judge(session.store, study, task, judges)
-    if not to_ask:
-        return as_it_is
-
-    async def ask(asking: Asking) -> AskedCounts:
-        asked = {rater_id: asking.judges.get(rater_id) for rater_id in judges}
-        await warn_of_unheld_schemas(asking, session.tell)
-        with session.tell.progress(_word(task), cost=lambda: asking.ledger.spent_usd) as progress:
-            return await ask_judges(
-                asking.writer, study, asked, task, now=session.now, progress=progress
-            )
-
-    return ask_models(session, ask, judges={r: model for r, model in judges.items() if r in to_ask})
-
-
-def _to_ask(models: Mapping[str, ModelSettings], most: int | None) -> Mapping[str, ModelSettings]:
-    return {id_: one for id_, one in models.items() if most is None or one.batch is None}
-
-
-async def warn_of_unheld_schemas(asking: Asking, tell: Tell, *, who: str = "judge") -> None:
-    """Ask each judge, or labeler, one question that shows whether its endpoint enforces the schema.
-
-    The reply is kept like any other, so that a study pays for it once.
-    """
-    asking.writer.panel.look()
-    # The answers of batch jobs would come when all of their judgments do.
-    direct = [one for one in asking.judges if one not in asking.batched]
-    probes = {one: record_id("probe", {"of": one}) for one in direct}
-    # What another process has claimed it asks.
-    mine = await asking.writer.panel.claim(list(probes.values())) if probes else ()
-    judges = [asking.judges[one] for one in direct if probes[one] in mine]
-    for words in await asyncio.gather(*map(_find_schema_fault, judges)):
-        if words:
-            tell.warn(f"{who} {words}")
-
-
-async def _find_schema_fault(judge: AskedModel) -> str:
-    """Ask the question; return what to warn of, empty if nothing."""
-    name = judge.model.name
-    try:
-        found = await probe_model(judge)
-    except ModelCallError as error:  # what it is asked next will say more, and that is kept
-        return f"{name}: whether it keeps to the JSON schema is not known ({error.reason})"
-    if found.follows_schema is not False:
-        return ""
-    return (
-        f"{name}: its endpoint does not hold replies to the JSON schema; replies that are not"
-        " exactly what is asked for will be missing"
-    )
 
 
 def _warn_of_dropped(

@@ -1,13 +1,14 @@
 """Have a study's systems complete, or its judges judge, once what it costs was agreed to."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from hearteval.analysis.coverage.missing import Failure
+from hearteval.analysis.coverage.missing import Cause, Failure, find_failure
 from hearteval.analysis.coverage.study import find_failures
 from hearteval.domain import Item, Study
 from hearteval.report.coverage.missing import failure_words
+from hearteval.steps import Step
 from hearteval.study.asking.cost import (
     Done,
     confirm_spending,
@@ -84,6 +85,23 @@ def agree_to(session: Session, spending: Spending, more: str = "") -> None:
     tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
     tell(f"plan:\n{spending_lines(session.settings, spending)}")
     confirm_spending(session, in_all(spending), more)
+
+
+def find_failed(
+    session: Session,
+    step: Step[Any],
+    names: Mapping[str, str],
+    causes: Mapping[str, Sequence[Cause]],
+    n_wanted: Mapping[str, int],
+) -> tuple[Failure, ...]:
+    """Return those, by id and name, of whom more is missing than the study allows; log them."""
+    allowed = session.settings.fail_on_missing
+    found = (
+        find_failure(step.who, name, n_wanted[id_], causes[id_], fail_on_missing=allowed)
+        for id_, name in names.items()
+        if causes.get(id_)
+    )
+    return log_failures(session, tuple(failure for failure in found if failure is not None))
 
 
 def log_failures(session: Session, failures: tuple[Failure, ...]) -> tuple[Failure, ...]:

@@ -51,11 +51,10 @@ from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study import write_whole
-from hearteval.study.asking.cost import PROBE, PROBE_TOKENS, require_prices
+from hearteval.study.asking.cost import estimate_probe, require_prices
 from hearteval.study.asking.expecting import Expected, estimate_replies
-from hearteval.study.asking.models import LOCAL_REASON_CHARACTERS, Asking, strict_sampling
-from hearteval.study.asking.running import ask_models
-from hearteval.study.asking.steps import warn_of_unheld_schemas
+from hearteval.study.asking.models import LOCAL_REASON_CHARACTERS, Asking, sampling_of
+from hearteval.study.asking.running import ask_models, warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to
 from hearteval.study.asking.words import Spending, in_all, spending_lines
 from hearteval.study.session import Session, utc_now
@@ -172,8 +171,8 @@ def plan_spending(task: Task, before: Escalation) -> Spending:
         tokens = round(sum(_reply_tokens(one, is_reader=is_reader) for one in left) / len(left))
         tries = task.tries * (MAX_INVALID if is_reader else 1)
         asked = estimate_replies(model, prompts, Expected(tokens, SECONDS, tries=tries), when)
-        probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
-        spending = {**spending, f"{role} {hand.name}": asked + probe}
+        probed = asked + estimate_probe(model, when)
+        spending = {**spending, f"{role} {hand.name}": probed}
     return spending
 
 
@@ -274,7 +273,7 @@ async def _replay(task: Task, store: Store | None) -> Escalation:
         identity = {**hand.model.identity, "for": role}
         model = Cached(_Nobody(), _Kept(store), identity=identity)
         asked[role] = AskedModel(
-            model=model, sampling=strict_sampling(hand.model, _no_schema), n_at_once=1
+            model=model, sampling=sampling_of(hand.model, _no_schema), n_at_once=1
         )
     return await _run(task, asked, n_at_once=N_REPLAYED, progress=lambda _done, _total: None)
 
@@ -283,11 +282,11 @@ def _ask(session: Session, task: Task) -> Escalation:
     async def ask(asking: Asking) -> Escalation:
         await warn_of_unheld_schemas(asking, session.tell, who="model")
         with session.tell.progress("rewrites", cost=lambda: asking.ledger.spent_usd) as progress:
-            workers = n_workers(asking.judges.values())
-            return await _run(task, asking.judges, n_at_once=workers, progress=progress)
+            workers = n_workers(asking.models.values())
+            return await _run(task, asking.models, n_at_once=workers, progress=progress)
 
     models = {role: hand.model for role, hand in task.hands.items()}
-    return ask_models(session, ask, judges=models, schema_of=_no_schema)
+    return ask_models(session, ask, (models, _no_schema))
 
 
 async def _run(

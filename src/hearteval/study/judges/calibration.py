@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from hearteval.analysis.coverage.missing import Failure, find_failure
+from hearteval.analysis.coverage.missing import Failure
 from hearteval.domain import Study
 from hearteval.errors import SettingsError
 from hearteval.judgments.calibration import (
@@ -13,15 +13,13 @@ from hearteval.judgments.calibration import (
     calibration_targets,
     keyed_examples,
 )
-from hearteval.models.asking import NOTHING_ASKED, AskedCounts
-from hearteval.report.coverage.missing import missing_lines
+from hearteval.models.asking import NOTHING_ASKED
 from hearteval.sections.ratings.calibration import RaterCalibration, measure_calibration
-from hearteval.steps.judgments import RatingTask, ask_judges, missing_by_judge, settled_ratings
+from hearteval.steps import causes_by_owner
+from hearteval.steps.judgments import RatingStep, settled_ratings
 from hearteval.study.asking.cost import estimate_judgments
-from hearteval.study.asking.models import Asking
-from hearteval.study.asking.running import ask_models
-from hearteval.study.asking.steps import warn_of_unheld_schemas
-from hearteval.study.asking.verbs import agree_to, log_failures
+from hearteval.study.asking.running import take_step, warn_of_missing
+from hearteval.study.asking.verbs import agree_to, find_failed
 from hearteval.study.grow import judge_models, study_raters
 from hearteval.study.results import stored_calibration
 from hearteval.study.session import Session
@@ -58,28 +56,16 @@ def calibrate_judges(
     n_open = Counter(target.rater_id for target in targets if target not in settled)
     agree_to(session, estimate_judgments(settings, examples.items, n_open, when=session.now()))
     store.add([*raters, *examples.systems, *examples.items, *examples.completions, made])
-    task = RatingTask(targets=targets, form=settings.judging.form)
-
-    async def ask(asking: Asking) -> AskedCounts:
-        await warn_of_unheld_schemas(asking, session.tell)
-        with session.tell.progress("keyed", cost=lambda: asking.ledger.spent_usd) as progress:
-            return await ask_judges(
-                asking.writer, made, asking.judges, task, now=session.now, progress=progress
-            )
-
-    given = ask_models(session, ask, judges=judges) if n_open else NOTHING_ASKED
-    causes = missing_by_judge(store, made, task, judges)
-    failures = []
-    for rater in raters:
-        why = causes.get(rater.id, ())
-        for words in missing_lines(f"judge {rater.name}", "rating", why):
-            session.tell.warn(words)
-        n, allowed = len(examples.completions), settings.fail_on_missing
-        failures.append(find_failure("judge", rater.name, n, why, fail_on_missing=allowed))
+    step = RatingStep(targets=targets, form=settings.judging.form)
+    given = take_step(session, judges, ("keyed", made, step)) if n_open else NOTHING_ASKED
+    names = {rater.id: rater.name for rater in raters}
+    causes = causes_by_owner(step.find(store, made, names))
+    warn_of_missing(session, step, names, causes)
+    n_wanted = dict.fromkeys(names, len(examples.completions))
+    failures = find_failed(session, step, names, causes, n_wanted)
     found = measure_calibration(stored_calibration(session, study))
     counts = {
         "n_examples": len(examples.completions),
         "ratings": {**asdict(given), "n_wanted": len(targets)},
     }
-    failed = tuple(one for one in failures if one is not None)
-    return counts, found, log_failures(session, failed)
+    return counts, found, failures

@@ -8,13 +8,11 @@ from hearteval.domain import Assignment, Completion, Item, Pair, Study
 from hearteval.errors import SettingsError
 from hearteval.judgments.drift import ask_anew, drift_study, drift_study_id
 from hearteval.judgments.halo import choose_assignments
-from hearteval.models.asking import NOTHING_ASKED, AskedCounts
+from hearteval.models.asking import AskedCounts
 from hearteval.sections.board.measure import Board, measure_board
-from hearteval.steps.judgments import PairTask, ask_judges
+from hearteval.steps.judgments import PairStep
 from hearteval.study.asking.cost import estimate_judgments
-from hearteval.study.asking.models import Asking
-from hearteval.study.asking.running import ask_models
-from hearteval.study.asking.steps import warn_of_unheld_schemas
+from hearteval.study.asking.running import take_step
 from hearteval.study.asking.verbs import agree_to
 from hearteval.study.grow import judge_models
 from hearteval.study.judges.halo import judged_pairs
@@ -74,18 +72,5 @@ def _ask(session: Session, made: Study, wanted: tuple[Assignment, ...]) -> Asked
     spending = estimate_judgments(session.settings, items, n_open, when=session.now())
     agree_to(session, spending)
     store.add([made, *wanted])
-    judges = judge_models(session.settings)
-    asked = {rater_id: model for rater_id, model in judges.items() if n_open.get(rater_id)}
-    if not asked:
-        n = len(wanted)
-        return AskedCounts(n_wanted=n, n_before=n, n_added=0, missing={})
-
-    async def ask(asking: Asking) -> AskedCounts:
-        await warn_of_unheld_schemas(asking, session.tell)
-        task = PairTask(form=pair_form(session.settings), only=ids)
-        with session.tell.progress("again", cost=lambda: asking.ledger.spent_usd) as progress:
-            return await ask_judges(
-                asking.writer, made, asking.judges, task, now=session.now, progress=progress
-            )
-
-    return NOTHING_ASKED + ask_models(session, ask, judges=asked)
+    step = PairStep(form=pair_form(session.settings), only=ids)
+    return take_step(session, judge_models(session.settings), ("again", made, step))

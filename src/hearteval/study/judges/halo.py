@@ -1,7 +1,7 @@
 """`heart judges halo`: ask a study's judges about axes alone and the other way round."""
 
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,12 +28,10 @@ from hearteval.judgments.halo import (
     halo_study_id,
 )
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
-from hearteval.steps.judgments import PairTask, ask_judges
+from hearteval.steps.judgments import PairStep
 from hearteval.store.base import Store
 from hearteval.study.asking.cost import estimate_judgments
-from hearteval.study.asking.models import Asking
-from hearteval.study.asking.running import ask_models
-from hearteval.study.asking.steps import warn_of_unheld_schemas
+from hearteval.study.asking.running import take_step
 from hearteval.study.asking.verbs import agree_to
 from hearteval.study.grow import judge_models, study_raters
 from hearteval.study.pipeline import LEVEL, pair_form
@@ -171,29 +169,11 @@ def _ask(
     store.add([*raters, study, *wanted])
     given = NOTHING_ASKED
     for name, way in ways.items():
-        judges = judge_models(way.settings)
-        if any(n_open.get(rater_id) for rater_id in judges):
-            given += ask_models(way, _asked(way, study, name), judges=judges)
-        else:
-            n = sum(one.rater_id in judges for one in wanted)
-            given += replace(NOTHING_ASKED, n_wanted=n, n_before=n)
+        label = "opposite order" if name == REVERSED else f"{name} alone"
+        step = PairStep(form=pair_form(way.settings))
+        given += take_step(way, judge_models(way.settings), (label, study, step))
     return given
 
 
 def _is_stored(store: Store, study: Study) -> bool:
     return store.latest_study(study.id) is not None
-
-
-def _asked(
-    session: Session, study: Study, name: str
-) -> Callable[[Asking], Coroutine[Any, Any, AskedCounts]]:
-    async def ask(asking: Asking) -> AskedCounts:
-        await warn_of_unheld_schemas(asking, session.tell)
-        task = PairTask(form=pair_form(session.settings))
-        label = "opposite order" if name == REVERSED else f"{name} alone"
-        with session.tell.progress(label, cost=lambda: asking.ledger.spent_usd) as progress:
-            return await ask_judges(
-                asking.writer, study, asking.judges, task, now=session.now, progress=progress
-            )
-
-    return ask
