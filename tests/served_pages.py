@@ -91,6 +91,10 @@ class Served:
         """Of the process."""
         return self._process.pid
 
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
     def kill(self) -> None:
         """End it as a machine that loses power does."""
         self._process.send_signal(signal.SIGKILL)
@@ -132,9 +136,14 @@ class Person:
     ticket: str = ""
     _connection: http.client.HTTPConnection | None = field(default=None, repr=False)
 
-    def ask(self, path: str, form: Mapping[str, str] | None = None) -> Answer:
+    def ask(
+        self,
+        path: str,
+        form: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Ask for a page, or send a form; raise `OSError` where nobody answers."""
-        headers = {"Origin": self.address, "Cookie": self.cookie}
+        headers = {"Origin": self.address, "Cookie": self.cookie, **(headers or {})}
         body = None
         if form is not None:
             body = urlencode(form)

@@ -53,7 +53,7 @@ def require_recovery(judge: Person, writer: Person, prepared: Prepared) -> None:
     assert judge.send("judge", words).code == 303
     assert writer.send("write", words).code == 303
     assert judge.take("judge").code == 200
-    assert judge.ask("/health").code == 200
+    assert judge.ask("/readyz").code == 200
     store = SqlStore.open_to_read(prepared.store)
     check = store.check(progress=lambda _kind, _n: None)
     store.close()
@@ -153,7 +153,8 @@ def test_a_database_that_is_gone_for_a_while(
             ended = time.monotonic() + OUTAGE_SECONDS
             require_trouble(judge, writer)
             assert judge.take("judge").code == 503
-            assert judge.ask("/health").code == 503
+            assert judge.ask("/readyz").code == 503
+            assert judge.ask("/healthz").code == 200
             while time.monotonic() < ended:
                 require_trouble(judge, writer)
             server.start()

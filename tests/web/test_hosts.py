@@ -36,7 +36,9 @@ def test_another_host_is_refused_and_links_bear_the_public_address(tmp_path: Pat
             refused = researcher.get("/researcher", headers={"host": other})
             assert refused.status_code == 421
             assert "not the address of the study" in plain(refused.text)
-        assert researcher.get("/health", headers={"host": "127.0.0.1:8750"}).status_code == 200
+        assert researcher.get("/", headers={"host": "127.0.0.1:8750"}).status_code == 303
+        for asked in ("127.0.0.1:8750", "pages-1:8750"):
+            assert researcher.get("/readyz", headers={"host": asked}).status_code == 200
         left = researcher.post("/leave-browser")
         assert left.headers["set-cookie"].startswith("__Host-heart-")
         assert "Secure" in left.headers["set-cookie"]

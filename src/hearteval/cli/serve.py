@@ -91,7 +91,6 @@ def command(
     from hearteval.config import load_study
     from hearteval.study.people import Desk
     from hearteval.study.people.kinds import asked_kinds
-    from hearteval.study.people.planning import open_tasks
     from hearteval.study.people.trial import settings_of_trial
     from hearteval.web.server import require_safe_host
 
@@ -103,12 +102,6 @@ def command(
         working_on(served, "serve", patience_seconds=2.0) as (session, study),
     ):
         desk = Desk(session=session, study=study, trial=trial)
-        with tell.progress("tasks"):
-            opened = open_tasks(desk)
-        tell.note(
-            f"texts: {opened.n_released:,} may be shown, {opened.n_waiting:,} wait for a person to"
-            f" read them, {opened.n_kept_out:,} kept out"
-        )
         if trial == "pilot":
             tell.note(f"pilot: what people send is kept in {served.store} and enters no result")
         where = Where(host, port, is_https=is_https, as_json=as_json, public_url=public_url)

@@ -10,7 +10,7 @@ Rules every store keeps, tested by one class for all of them (``tests/contract``
 - Records come back equal to what went in.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -32,6 +32,7 @@ from hearteval.store.records import (
     SetAside,
     StoredReply,
 )
+from hearteval.store.serving import Served, Serving
 
 
 class Store(Protocol):
@@ -234,6 +235,26 @@ class Store(Protocol):
 
     def fingerprint(self) -> str:
         """Return a hash of what the store holds, by which a change of it is seen."""
+        ...
+
+    def stamp(self, *kinds: type[Any]) -> Hashable:
+        """Return what is another as soon as a record of these kinds came or was withdrawn."""
+        ...
+
+    def schema_version(self) -> str | None:
+        """Return the version of its tables, which is today's; None where they are gone.
+
+        Raises:
+            StoreError: It cannot be reached, or has tables of another version.
+        """
+        ...
+
+    def served(self, study: Study) -> Served | None:
+        """Return who serves a study to people; None where the database keeps no such locks."""
+        ...
+
+    def serving(self, study: Study) -> Serving:
+        """Return what a server has to close once it no longer serves this version of a study."""
         ...
 
     def close(self) -> None:

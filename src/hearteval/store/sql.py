@@ -108,6 +108,7 @@ from hearteval.store.rows import (
     usage_queries,
     with_id_bytes,
 )
+from hearteval.store.serving import Served, Serving, read_served
 from hearteval.store.sharing import claims, ledger
 from hearteval.store.version import create_tables, read_version
 
@@ -256,8 +257,7 @@ class SqlStore:
         `kinds` are those of whose records it is made; their totals say whether more came. They are
         read first, so that what comes meanwhile is found the next time.
         """
-        written = self._read(lambda it: read_totals(it, *map(kind_name, kinds)))
-        state = (study.id, study.version, tuple(sorted(written.items())))
+        state = (study.id, study.version, self.stamp(*kinds))
         last = self._last_read.get(what)
         if last is None or last[0] != state:
             last = self._last_read[what] = (state, read())
@@ -637,6 +637,23 @@ class SqlStore:
             except StoreError as found:
                 raise found from error
             raise
+
+    def stamp(self, *kinds: type[Any]) -> Hashable:
+        """Return what is another as soon as a record of these kinds came or was withdrawn."""
+        written = self._read(lambda it: read_totals(it, *map(kind_name, kinds)))
+        return tuple(sorted(written.items()))
+
+    def schema_version(self) -> str | None:
+        """Return the version of its tables, which is today's; None where they are gone."""
+        return self._read(partial(read_version, name=self._name))
+
+    def served(self, study: Study) -> Served | None:
+        """Return who serves a study to people; None where the database keeps no such locks."""
+        return self._read(lambda it: read_served(it, study.id))
+
+    def serving(self, study: Study) -> Serving:
+        """Return what a server has to close once it no longer serves this version of a study."""
+        return Serving(self._engine, study, name=self._name)
 
     def fingerprint(self) -> str:
         """Return a hash of what the store holds."""

@@ -133,7 +133,9 @@ def register(session: Session, gathered: GatheredItems) -> Study:
     if previous is not None:
         if is_same_version(previous, study):
             return previous
-        _require_growth(settings, list(store.iter(Study, study)))
+        versions = list(store.iter(Study, study))
+        _require_newest_served(session, versions, study)
+        _require_growth(settings, versions)
         _require_pool(session, previous, study)
         _require_one_human_system(session, previous, study)
         _require_one_display(session, previous, study)
@@ -316,6 +318,20 @@ def _is_judged(session: Session, study: Study) -> bool:
 
 def _written(session: Session, study: Study) -> Iterator[Completion]:
     return (c for c in session.store.iter(Completion, study) if c.writer_id is not None)
+
+
+def _require_newest_served(session: Session, versions: Sequence[Study], study: Study) -> None:
+    """Raise `SettingsError` for an earlier version than another server shows to people now."""
+    made = (study.settings_hash, study.software_version)
+    earlier = [v.version for v in versions if (v.settings_hash, v.software_version) == made]
+    served = session.store.served(study)
+    newest = 0 if served is None else max(served.versions, default=0)
+    if earlier and max(earlier) < newest:
+        raise SettingsError(
+            f"{session.settings.file} describes version {max(earlier)} of the study, and another"
+            f" server serves version {newest}: take that study file and hearteval here, or stop the"
+            " others first"
+        )
 
 
 def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:

@@ -6,15 +6,15 @@ from contextlib import suppress
 
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.types import Scope
 
 from hearteval.errors import StoreError
 from hearteval.study.people.languages import Somebody
-from hearteval.web import held, people, person, research, tasks
+from hearteval.web import held, people, person, probes, research, tasks
 from hearteval.web.guard import FRESH, HEADERS, HSTS, Guard
 from hearteval.web.pages import STATIC, page, static_file
-from hearteval.web.site import A_DAY, LinkError, Served, Site, say, site_of, whoever
+from hearteval.web.site import A_DAY, LinkError, Site, say, site_of, whoever
 
 logger = logging.getLogger(__name__)
 
@@ -32,11 +32,10 @@ def create_app(site: Site) -> FastAPI:
         is_https=site.is_https,
         trial=site.desk.trial,
     )
-    for part in (people, tasks, research, held, person):
+    for part in (people, tasks, research, held, person, probes):
         app.include_router(part.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
     app.add_api_route("/favicon.ico", _no_icon, methods=["GET"])
-    app.add_api_route("/health", _health, methods=["GET"])
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(LinkError, _no_way_in)
     app.add_exception_handler(StoreError, _not_stored)
@@ -59,11 +58,6 @@ def _static(name: str) -> Response:
 
 def _no_icon() -> Response:
     return Response(status_code=204, headers={"Cache-Control": f"public, max-age={A_DAY}"})
-
-
-def _health(site: Served) -> Response:
-    site.desk.session.store.people.halted(site.desk.study.id)
-    return PlainTextResponse("ok\n")
 
 
 def _is_known(request: Request) -> bool:
@@ -94,8 +88,9 @@ def _no_way_in(request: Request, error: Exception) -> Response:
     return say(request, error.what, status=status, way=way, is_known=is_known)
 
 
-def _not_stored(request: Request, error: Exception) -> Response:
+async def _not_stored(request: Request, error: Exception) -> Response:
     """Say that nothing can be stored now, and give back what was typed."""
+    site_of(request).n_failed_pages["pages"] += 1  # on the loop, so that none is lost
     logger.warning("a page could not be served: %s", error)
     return _give_back(request, status=503, headers={"Retry-After": str(RETRY_SECONDS)})
 

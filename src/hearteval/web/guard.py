@@ -27,6 +27,8 @@ HEADERS: Mapping[str, str] = {
 HSTS = "max-age=31536000"
 """A browser that has come encrypted comes so for a year."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+"""What machines ask for by any name of this one; nothing there is anybody's."""
 FRESH = "no-store"
 """Pages are never kept: they hold what others said in distress, and Back must ask again."""
 
@@ -81,7 +83,8 @@ class Guard:
             await send(message)
 
         refusal = None
-        if self._hosts and host_name(headers.get("host", "")) not in self._hosts:
+        is_ours = scope["path"] in PROBES or host_name(headers.get("host", "")) in self._hosts
+        if self._hosts and not is_ours:
             refusal = self._refuse(scope, "other_host", 421)
         elif scope["method"] not in SAFE and not is_same_origin(headers):
             refusal = self._refuse(scope, "other_site", 403)

@@ -4,15 +4,18 @@ import ipaddress
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
 
+from hearteval.config import has_key, read_key
+from hearteval.domain import Completion, Label
 from hearteval.errors import HeartError, SettingsError
+from hearteval.store.serving import Serving, Turn
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
 from hearteval.study.people.paying.signed import keys_of
@@ -30,24 +33,46 @@ REST = 9.0
 """After looking, times as long as it took: a large study is planned for a tenth of the time."""
 EVERY_SECONDS = 60.0
 """After which is looked without a reason: others may have written through another process."""
+LOOK_SECONDS = 1.0
+"""After which is looked whose turn it is, and whether another process has brought a text."""
+SAID: Mapping[Turn, tuple[int, str]] = {
+    "mine": (logging.INFO, "this server opens the tasks of the study"),
+    "others": (logging.INFO, "another server opens the tasks of the study"),
+    "outdated": (
+        logging.WARNING,
+        "another server serves a later version of the study, so this one opens no tasks and is not"
+        " ready: start it again with that study file",
+    ),
+}
+METRICS_TOKEN = "HEART_METRICS_TOKEN"  # noqa: S105 - the name of an environment variable
+"""Whoever sends this reads the metrics; where it is not set, nobody does."""
 
 
 class Planner:
     """Opens new tasks in a thread of its own, whenever somebody has written or reviewed.
 
+    Of several servers of a study one does: the others only look what there is, and whether it is
+    their turn now.
+
     Attributes:
         when_broken: Called where a fault of ours has ended the thread.
         is_broken: Whether that has happened.
+        n_failed: How often the database could not be asked, or not as it should.
     """
 
     def __init__(self, desk: Desk, *, every: float = EVERY_SECONDS) -> None:
         self._desk, self._every = desk, every
         self.when_broken: Callable[[], None] = lambda: None
         self.is_broken = False
+        self.n_failed = 0
         self._texts: Mapping[str, Any] = {}
+        self._seen: tuple[Turn, Hashable] = "others", None
+        """Whose turn it was, and the stamp of the texts, when it was last followed."""
+        self._told: Turn | None = None
+        self._next_at = self._rests_until = 0.0
+        self._said = ""
         self._wanted = threading.Event()
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="planner", daemon=True)
 
     def wake(self) -> None:
         """Look soon what there is to do."""
@@ -59,40 +84,79 @@ class Planner:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Work until the block ends."""
-        self._texts = describe_texts(self._desk)
-        self._thread.start()
-        try:
-            yield
-        finally:
-            self._ended.set()
-            self._wanted.set()
-            self._thread.join()
+        """Open the tasks that there are, if it is our turn, and work until the block ends."""
+        with closing(self._desk.session.store.serving(self._desk.study)) as serving:
+            tell = self._desk.session.tell
+            with tell.progress("tasks"):
+                self._follow(serving.look(), self._stamp())
+            if self._desk.reading is None:
+                n: Mapping[str, int] = self._texts["texts"]
+                tell.note(
+                    f"texts: {n.get('released', 0):,} may be shown, {n.get('waiting', 0):,} wait"
+                    f" for a person to read them, {n.get('kept-out', 0):,} kept out"
+                )
+            thread = threading.Thread(
+                target=self._run, args=(serving,), name="planner", daemon=True
+            )
+            thread.start()
+            try:
+                yield
+            finally:
+                self._ended.set()
+                self._wanted.set()
+                thread.join()
 
-    def _run(self) -> None:
+    def _run(self, serving: Serving) -> None:
         self.is_broken = True
         try:
-            self._work()
+            self._work(serving)
             self.is_broken = False
         finally:
             if self.is_broken:  # better no pages than pages on which nothing follows
                 self.when_broken()
 
-    def _work(self) -> None:
-        pause = PAUSE_SECONDS
+    def _work(self, serving: Serving) -> None:
         while not self._ended.is_set():
-            self._wanted.wait(self._every)
-            if self._ended.wait(pause):
+            is_resting = time.monotonic() < self._rests_until
+            self._wanted.wait(LOOK_SECONDS)
+            if self._ended.wait(LOOK_SECONDS if is_resting else PAUSE_SECONDS):
                 return
-            self._wanted.clear()
-            began = time.monotonic()
             try:
-                open_tasks(self._desk)
-                self._texts = describe_texts(self._desk)
-                forget_old_details(self._desk, now=self._desk.session.now())
+                self._look(serving)
+                self._said = ""
             except HeartError as error:
-                logger.warning("no new tasks could be opened: %s", error)
-            pause = max(PAUSE_SECONDS, REST * (time.monotonic() - began))
+                self.n_failed += 1
+                if str(error) != self._said:  # once, though it is tried every second
+                    logger.warning("no new tasks could be opened: %s", error)
+                self._said = str(error)
+
+    def _look(self, serving: Serving) -> None:
+        """See whose turn it is and what has come; follow it, unless that was done just now."""
+        turn, stamp, now = serving.look(), self._stamp(), time.monotonic()
+        is_due = self._wanted.is_set() or (turn, stamp) != self._seen or now >= self._next_at
+        is_new = turn != self._seen[0]  # who takes over rests not
+        if is_due and (is_new or now >= self._rests_until):
+            self._wanted.clear()
+            self._follow(turn, stamp)
+
+    def _follow(self, turn: Turn, stamp: Hashable) -> None:
+        if turn != self._told:
+            logger.log(*SAID[turn])
+            self._told = turn
+        began = time.monotonic()
+        try:
+            if turn == "mine":
+                open_tasks(self._desk)
+                forget_old_details(self._desk, now=self._desk.session.now())
+            self._texts = describe_texts(self._desk)
+            self._seen = turn, stamp
+        finally:
+            ended = time.monotonic()
+            self._next_at = ended + self._every
+            self._rests_until = ended + REST * (ended - began)
+
+    def _stamp(self) -> Hashable:
+        return self._desk.session.store.stamp(Completion, Label)
 
 
 def require_safe_host(host: str, *, is_exposed: bool) -> None:
@@ -148,7 +212,7 @@ def serve(
     when_ready: Callable[[str], None],
     public_url: str = "",
 ) -> None:
-    """Serve a study, whose tasks are open, until the process is told to stop.
+    """Serve a study until the process is told to stop; its tasks are opened first.
 
     `when_ready` is told the address: `public_url`, where people find it, if it has one.
 
@@ -165,6 +229,8 @@ def serve(
         public_url=public_url,
         hosts=allowed_hosts(host, public_url=public_url, is_https=is_https),
         keys=keys_of(desk, public_url),
+        metrics_token=read_key(METRICS_TOKEN if has_key(METRICS_TOKEN) else None, who="/metrics"),
+        n_failed_plans=lambda: planner.n_failed,
     )
     app = create_app(site)
     config = uvicorn.Config(

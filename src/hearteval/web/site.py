@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -43,6 +44,9 @@ class Site:
         keys: By which links are signed; None where they need not be.
         texts: What there is to say of the texts of a study to who watches it.
         clock: Seconds that only grow.
+        metrics_token: Who sends it reads the metrics; None for nobody.
+        n_failed_plans: How often tasks could not be opened.
+        n_failed_pages: Counts the pages that the database failed.
     """
 
     desk: Desk
@@ -54,6 +58,9 @@ class Site:
     texts: Callable[[Desk], Mapping[str, Any]] = describe_texts
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], float] = time.monotonic
+    metrics_token: str | None = None
+    n_failed_plans: Callable[[], int] = lambda: 0
+    n_failed_pages: Counter[str] = field(default_factory=Counter)
 
     @property
     def cookie(self) -> str:

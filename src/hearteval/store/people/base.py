@@ -1,5 +1,6 @@
 """`PeopleStore`: all that the pages ask of a store, each call one transaction with its event."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -664,6 +665,20 @@ class PeopleStore:
                 enrolment.list_quotas(connection, study_id),
                 enrolment.count_turned_away(connection, study_id),
             )
+
+        return self._read(work)
+
+    def figures(
+        self, study_id: str, *, now: datetime
+    ) -> tuple[Mapping[str, int], Sequence[OpenCount], int]:
+        """Return the answers of people by kind, the open tasks, and how many browsers are known."""
+
+        def work(connection: Connection) -> tuple[Mapping[str, int], Sequence[OpenCount], int]:
+            answers: Counter[str] = Counter()
+            for (_, kind, state), n in persons.count_work(connection, study_id).items():
+                answers[kind] += n if state == "done" else 0
+            counts = tasks.count_tasks(connection, study_id=study_id)
+            return answers, counts, len(persons.list_browsers(connection, study_id, now=now))
 
         return self._read(work)
 
