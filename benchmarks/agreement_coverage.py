@@ -44,6 +44,7 @@ from hearteval.stats.agreement.table import (
     Level,
     RatingTable,
     count_support,
+    lay_out,
     merge_equal_units,
 )
 from hearteval.stats.comparisons import FloatArray
@@ -139,18 +140,8 @@ def _measures(design: Design) -> dict[str, Callable[[RatingTable], Coefficient]]
 
 def _table(cells: FloatArray) -> RatingTable:
     n_units, n_raters = cells.shape
-    values, category = np.unique(cells, return_inverse=True)
-    return merge_equal_units(
-        RatingTable(
-            unit=np.repeat(np.arange(n_units), n_raters),
-            rater=np.tile(np.arange(n_raters), n_units),
-            category=category.ravel(),
-            count=np.ones(n_units, dtype=np.int64),
-            values=values,
-            n_units=n_units,
-            n_raters=n_raters,
-        )
-    )
+    unit, rater = np.repeat(np.arange(n_units), n_raters), np.tile(np.arange(n_raters), n_units)
+    return merge_equal_units(lay_out(unit, rater, cells.ravel()))
 
 
 Found = tuple[str, tuple[bool, bool] | None, int, int]

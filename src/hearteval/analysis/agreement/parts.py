@@ -192,8 +192,8 @@ def agree_by_rater(
     prepared = prepare_ratings(ratings, settings)
     table = prepared.table
     found = []
-    for index, name in enumerate(prepared.raters):
-        shares = agreement_with_others(table, index)
+    shared = agreement_with_others(table)
+    for index, (name, shares) in enumerate(zip(prepared.raters, shared, strict=True)):
         rest = select_ratings(table, table.rater != index)
         without = value_of(partial(krippendorff_alpha, rest, level=settings.level), rest)
         found.append(

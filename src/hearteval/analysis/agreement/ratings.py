@@ -214,13 +214,14 @@ def _check_settings(settings: AgreementSettings) -> None:
 def _check_single(ratings: CodedRatings) -> None:
     """A second value is an error even where it would be excluded: dropping it would be choosing."""
     is_given = ratings.value != MISSING
-    cells = np.stack((ratings.unit[is_given], ratings.rater[is_given]))
-    distinct, counts = np.unique(cells, axis=1, return_counts=True)
+    n_raters = len(ratings.raters)
+    cells = ratings.unit[is_given] * n_raters + ratings.rater[is_given]
+    distinct, counts = np.unique(cells, return_counts=True)
     rows = np.flatnonzero(counts > 1)
     if len(rows):
         unit, rater, times = min(
-            (ratings.units[distinct[0, row]], ratings.raters[distinct[1, row]], int(counts[row]))
-            for row in rows
+            (ratings.units[cell // n_raters], ratings.raters[cell % n_raters], n)
+            for cell, n in zip(distinct[rows].tolist(), counts[rows].tolist(), strict=True)
         )
         raise InvalidVotesError(
             f"rater {rater!r} rates unit {unit!r} {times} times; keep one value of each rater and"

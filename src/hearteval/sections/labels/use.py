@@ -152,7 +152,7 @@ def analyze_labels(
     n_texts = [sum(text.system_id == system.id for text in texts) for system in systems]
     is_adversarial = np.array([by_id[id_].subset == "adversarial" for id_ in items], dtype=bool)
     by_text, seed = {text.id: text for text in texts}, _seed(data)
-    place = {id_: k for k, id_ in enumerate([system.id for system in systems])}
+    place = {system.id: k for k, system in enumerate(systems)}
     item = {id_: k for k, id_ in enumerate(items)}
     coded = Texts(
         ids=[text.id for text in texts],
@@ -177,8 +177,7 @@ def analyze_labels(
         return replace(source, examples=examples)
 
     found = (
-        describe_labels(given, coded, partial(describe, given), level=level)
-        for given in data.labels
+        describe_labels(one, coded, partial(describe, one), level=level) for one in data.labels
     )
     return tuple(one for one in found if one is not None)
 

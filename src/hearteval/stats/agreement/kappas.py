@@ -174,14 +174,16 @@ def specific_agreement(table: RatingTable, category: int) -> Coefficient:
     return Coefficient(of_weights=of_weights, undefined="no unit with two values holds it")
 
 
-def agreement_with_others(table: RatingTable, rater: int) -> FloatArray:
-    """Return the share of the other raters who say the same as one, for each unit they share."""
+def agreement_with_others(table: RatingTable) -> list[FloatArray]:
+    """Return by rater the share of the others who say the same, for each unit they share."""
     n_categories = len(table.values)
     cells = table.unit * n_categories + table.category
     alike = np.bincount(cells, minlength=table.n_units * n_categories)
-    own = (table.rater == rater) & table.is_pairable[table.unit]
-    same = alike[cells[own]] - 1
-    return np.repeat(same / (table.sizes[table.unit[own]] - 1), table.count[table.unit[own]])
+    shared = table.is_pairable[table.unit]
+    unit, rater = table.unit[shared], table.rater[shared]
+    same = (alike[cells[shared]] - 1) / (table.sizes[unit] - 1)
+    shares, by = np.repeat(same, table.count[unit]), np.repeat(rater, table.count[unit])
+    return [shares[by == own] for own in range(table.n_raters)]
 
 
 def gwet_ac1(table: RatingTable) -> Coefficient:

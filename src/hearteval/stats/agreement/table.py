@@ -56,17 +56,20 @@ class CodedRatings:
         cls, units: Sequence[str], raters: Sequence[str], values: Sequence[str]
     ) -> "CodedRatings":
         """Code three columns of a row each; names are in their own order."""
-        columns = (np.array(column, dtype=object) for column in (units, raters, values))
-        (of_unit, unit), (of_rater, rater), (of_value, value) = (
-            np.unique(column, return_inverse=True) for column in columns
-        )
+        columns = (units, raters, values)
+        names = [sorted(set(column)) for column in columns]
+        places = [{name: place for place, name in enumerate(own)} for own in names]
+        codes = [
+            np.array([at[cell] for cell in column], dtype=np.int64)
+            for at, column in zip(places, columns, strict=True)
+        ]
         return cls(
-            units=tuple(of_unit.tolist()),
-            raters=tuple(of_rater.tolist()),
-            values=tuple(of_value.tolist()),
-            unit=unit,
-            rater=rater,
-            value=value,
+            units=tuple(names[0]),
+            raters=tuple(names[1]),
+            values=tuple(names[2]),
+            unit=codes[0],
+            rater=codes[1],
+            value=codes[2],
         )
 
 

@@ -15,13 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from hearteval.analysis.agreement.measures import AgreementSettings
-from hearteval.analysis.agreement.ratings import prepare_ratings
 from hearteval.analysis.data import TIE, JudgmentRow, judgment_rows
 from hearteval.analysis.quality.rules import Finding
 from hearteval.domain import Rater
 from hearteval.stats.agreement.kappas import agreement_with_others
-from hearteval.stats.agreement.table import CodedRatings
+from hearteval.stats.agreement.table import CodedRatings, lay_out
 from hearteval.store.people.persons import WorkDone
 from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people import Desk
@@ -228,7 +226,7 @@ def agree_with_others(rows: Iterable[JudgmentRow]) -> dict[str, tuple[float, int
     if not said:
         return {}
     cells = ((pair, rater, choice) for (pair, rater), choice in said.items())
-    ratings = CodedRatings.of(*zip(*cells, strict=True))
-    read = prepare_ratings(ratings, AgreementSettings(level="nominal"))
-    shares = {name: agreement_with_others(read.table, n) for n, name in enumerate(read.raters)}
-    return {name: (float(of.mean()), len(of)) for name, of in shares.items() if len(of)}
+    coded = CodedRatings.of(*zip(*cells, strict=True))
+    table = lay_out(coded.unit, coded.rater, coded.value)
+    shares = zip(coded.raters, agreement_with_others(table), strict=True)
+    return {name: (float(of.mean()), len(of)) for name, of in shares if len(of)}
