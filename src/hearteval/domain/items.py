@@ -43,6 +43,8 @@ _BLANK_KINDS = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"})
 
 def shows_text(text: str) -> bool:
     """Return whether a text shows anything: more than blanks and characters of no width."""
+    if text[:1].isascii() and text[:1].isalnum():  # as nearly every text begins
+        return True
     return any(category(c) not in _BLANK_KINDS and c not in _SHOWS_NOTHING for c in text)
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Literal, NamedTuple, get_args
 
 from hearteval.domain.ids import fill_id, normalised, record_id, require
@@ -12,6 +13,7 @@ from hearteval.domain.systems import IMPORTED, NO_CALL, Call, JsonObject
 
 Axis = Literal["H", "E", "A", "R", "T", "C"]
 Choice = Literal["first", "second", "tie"]
+_CHOICES = get_args(Choice)
 RaterKind = Literal["human", "llm"]
 Group = Literal["crowd", "peer", "clinician"]
 
@@ -133,7 +135,7 @@ class Assignment:
         if self.repeat < 0 or self.check is not None:  # hundreds of thousands are not read in words
             where = f"assignment of pair {self.pair_id} to rater {self.rater_id}"
             require(self.repeat >= 0, where, f"repeat is {self.repeat}")
-            require(self.check in (None, *get_args(Choice)), where, f"check is {self.check!r}")
+            require(self.check in (None, *_CHOICES), where, f"check is {self.check!r}")
         names = ("study_id", "pair_id", "rater_id", "first_completion_id", "repeat")
         fill_id(self, "assignment", *names)
 
@@ -178,7 +180,7 @@ class Judgment:
 def _require_mark(
     where: str, choice: Choice, strength: int | None, *, needs_strength: bool
 ) -> None:
-    require(choice in get_args(Choice), where, f"choice is {choice!r}")
+    require(choice in _CHOICES, where, f"choice is {choice!r}")
     if choice == "tie":
         require(strength is None, where, "a tie has no strength")
     elif needs_strength or strength is not None:
@@ -189,6 +191,7 @@ def _require_mark(
         )
 
 
+@cache
 def axis_key(axis: Axis, name: str = "") -> str:
     """Return the key of an axis in a reply, e.g. ``task_following``; by a name of its own, if any.
 

@@ -1,7 +1,9 @@
-"""Run independent tasks in this process, a bounded number at a time."""
+"""Run work in this process: independent tasks, a bounded number at a time, or on many rows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+import gc
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 Task = Callable[[], Awaitable[None]]
 
@@ -37,3 +39,15 @@ async def run_tasks(tasks: Iterable[Task], *, n_at_once: int) -> None:
             group.create_task(work())
     if faults:
         raise ExceptionGroup("tasks failed", faults)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the garbage collector from walking a million rows again and again: none is garbage."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()

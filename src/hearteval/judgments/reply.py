@@ -69,14 +69,15 @@ def read_reply(
     Raises:
         InvalidReplyError: The reply cannot be used; `reason` is one of `REPLY_FAULTS`.
     """
-    found = _read_object(text, form.reply_keys, finish_reason=finish_reason, refusal=refusal)
+    keys = form.reply_keys
+    found = _read_object(text, keys, finish_reason=finish_reason, refusal=refusal)
     reasons, marks = _read_marks(found, form)
-    verdict = form.reply_keys[-1]
+    verdict, of_axes = keys[-1], dict(zip(form.marked, keys, strict=False))
     return JudgeVerdict(
         choice=marks[verdict].choice,
         strength=marks[verdict].strength,
-        axes={axis: mark for axis in form.marked if (mark := marks[form.key_of(axis)]) is not None},
-        reasons={axis: reasons[form.key_of(axis)] for axis in form.marked},
+        axes={axis: mark for axis, key in of_axes.items() if (mark := marks[key]) is not None},
+        reasons={axis: reasons[key] for axis, key in of_axes.items()},
         rationale=reasons[verdict],
     )
 
@@ -102,10 +103,10 @@ def _read_marks(reply: Mapping[str, Any], form: JudgeForm) -> tuple[dict[str, st
     words: dict[str, str] = {}
     marks: dict[str, Any] = {}
     protocol = form.protocol
-    first, *_ = MARKS[protocol]
+    first, *_ = wanted = tuple(MARKS[protocol])
     for key, value in reply.items():
         found = require_object(value, key)
-        require_keys(found, list(MARKS[protocol]), key)
+        require_keys(found, wanted, key)
         words[key] = _read_words(found[first], f"{key}.{first}")
         is_open = form.marks == "optional" and key != OVERALL and found["winner"] == NEITHER
         marks[key] = None if is_open else _READERS[protocol](found, key)

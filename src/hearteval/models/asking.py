@@ -20,13 +20,22 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from hearteval.domain import Attempt, Call, Completion, Judgment, Label, Rating, record_id
+from hearteval.domain import (
+    Attempt,
+    Call,
+    Completion,
+    Judgment,
+    Label,
+    Rating,
+    flat_fields,
+    record_id,
+)
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
 from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
@@ -428,7 +437,7 @@ def used(reply: Reply) -> Call:
         requested=dict(reply.requested),
         effective={**reply.effective, **({"model": reply.model} if _is_name(reply.model) else {})},
         finish_reason=end if is_said else UNREADABLE,
-        usage={name: n for name, n in asdict(reply.usage).items() if n is not None},
+        usage={name: n for name, n in flat_fields(reply.usage).items() if n is not None},
         cost=reply.cost,
         cached=reply.cached,
     )

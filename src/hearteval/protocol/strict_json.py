@@ -81,12 +81,13 @@ def require_object(value: Any, where: str) -> dict[str, Any]:
 
 def require_keys(found: dict[str, Any], wanted: Sequence[str], where: str) -> None:
     """Check that an object has the keys wanted, in their order, and no others."""
+    if list(found) == list(wanted):
+        return
     if set(found) != set(wanted):
         n_unknown = len(set(found) - set(wanted))
         missing = [key for key in wanted if key not in found]
         raise _invalid("wrong-keys", f"{where} lacks {missing} and has {n_unknown} unknown keys")
-    if list(found) != list(wanted):
-        raise _invalid("wrong-order", f"the keys of {where} must stand in the order {list(wanted)}")
+    raise _invalid("wrong-order", f"the keys of {where} must stand in the order {list(wanted)}")
 
 
 def kind_of(value: Any) -> str:

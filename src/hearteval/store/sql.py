@@ -67,6 +67,7 @@ from hearteval.store.integrity.seal import (
 )
 from hearteval.store.integrity.verify import (
     DATABASE,
+    See,
     StoreCheck,
     StoreFault,
     check_records,
@@ -622,9 +623,9 @@ class SqlStore:
         """Return one hash of all records that were added, as 64 hexadecimal digits."""
         return self._read(lambda connection: hash_of(read_totals(connection)))
 
-    def check(self, *, progress: Callable[[str, int], None]) -> StoreCheck:
+    def check(self, *, progress: Callable[[str, int], None], see: See | None = None) -> StoreCheck:
         """Read every record again and compare it with what was written of it."""
-        return self._read(partial(check_store, progress=progress))
+        return self._read(partial(check_store, progress=progress, see=see))
 
     @contextmanager
     def naming_damage(self) -> Iterator[None]:

@@ -1,11 +1,9 @@
 """What a study holds and has found: read as one bundle or as plain columns, and analyzed."""
 
-import gc
 import json
 import platform
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
@@ -48,6 +46,7 @@ from hearteval.domain import (
     display_form,
 )
 from hearteval.domain.quality import excluded_now
+from hearteval.engine.local import uncollected
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.judgments.drift import drift_study_id
@@ -89,7 +88,7 @@ def analyze(
 ) -> StudyResults:
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
-    with _uncollected():
+    with uncollected():
         return analyze_study(
             read_data(session, study),
             fail_on_missing=fail_on_missing,
@@ -101,18 +100,6 @@ def analyze(
             against=session.settings.against,
             sections=sections,
         )
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector from walking a million rows again and again: none is garbage."""
-    is_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_enabled:
-            gc.enable()
 
 
 def read_data(session: Session, study: Study) -> StudyData:

@@ -1,7 +1,7 @@
 """Whether a store still says what was put into it, down to what each judge's reply says."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from hearteval.domain import (
     Assignment,
@@ -18,6 +18,7 @@ from hearteval.domain import (
     plain_text,
     read_display,
 )
+from hearteval.engine.local import uncollected
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
 from hearteval.judgments.form import RATED, JudgeForm, PairProtocol
@@ -30,6 +31,8 @@ from hearteval.store.integrity.verify import StoreCheck, StoreFault
 from hearteval.store.sql import SqlStore
 
 OTHERWISE = "its reply says otherwise"
+PAIR_FORMS = [JudgeForm(protocol=one) for one in get_args(PairProtocol)]
+"""By which a judge may have been asked whose settings do not say."""
 
 
 def verify_store(store: SqlStore, *, progress: Callable[[str, int], None]) -> StoreCheck:
@@ -38,39 +41,98 @@ def verify_store(store: SqlStore, *, progress: Callable[[str, int], None]) -> St
     What models said is read anew where every record can be read at all, and the verdicts of the
     offline judge are made anew where they are of this version of it.
     """
-    checked = store.check(progress=progress)
+    again = _ReadAgain()
+    with uncollected():
+        checked = store.check(progress=progress, see=again.see)
     if not checked.is_readable:
         return checked
-    faults = (*checked.faults, *_read_again(store))
+    quoted = _look_for_evidence(store, again.raters)
+    faults = (*checked.faults, *again.faults.values(), *quoted)
     return StoreCheck(checked.totals, faults)
 
 
-def _read_again(store: Store) -> Iterator[StoreFault]:
-    raters = {rater.id: rater for rater in store.iter(Rater)}
-    assignments = {one.id: one for one in store.iter(Assignment)}
-    cue = _CueJudge(store)
-    for judgment in store.iter(Judgment):
-        assignment = assignments.get(judgment.assignment_id)
-        rater = None if assignment is None else raters.get(assignment.rater_id)
-        if assignment is None or rater is None:
-            yield StoreFault("judgment", judgment.id, "nobody was asked for it")
-        elif not judgment.raw or rater.kind == "human":
-            continue
-        elif rater.family == "cue":
-            display = read_display(rater.settings.get("display"))
-            is_ours = rater.settings == cue_rater(display).settings
-            if is_ours and not cue.agrees(judgment, assignment, display):
-                yield StoreFault("judgment", judgment.id, OTHERWISE)
+class _Asked(NamedTuple):
+    """How a judge was asked, as far as its settings say."""
+
+    form: JudgeForm | None
+    cue: Display | None
+    """How texts were shown to an offline judge of this version."""
+
+
+class _ReadAgain:
+    """Reads again, as records pass, what judges replied; holds what judgments are about."""
+
+    def __init__(self) -> None:
+        self.faults: dict[str, StoreFault] = {}
+        """By record."""
+        self.raters: dict[str, Rater] = {}
+        self._asked: dict[str, _Asked] = {}
+        self._known: dict[type[Any], dict[str, Any]] = {
+            kind: {} for kind in (Item, System, Completion, Pair, Assignment)
+        }
+
+    def see(self, record: Any) -> None:
+        """Keep what others are about, and read a judge's reply."""
+        kind = type(record)
+        if kind in self._known:
+            self._known[kind][record.id] = record
+        elif kind is Rater:
+            self.raters[record.id] = record
+            self._asked[record.id] = _how_asked(record)
+        elif kind is Judgment:
+            words = self._fault_of(record)
+            if words:
+                self.faults[record.id] = StoreFault("judgment", record.id, words)
+        elif kind is Rating and record.raw:
+            asked = self._asked.get(record.rater_id)
+            if not _rates(record, asked.form if asked and asked.form else RATED):
+                self.faults[record.id] = StoreFault("rating", record.id, OTHERWISE)
+
+    def _fault_of(self, judgment: Judgment) -> str:
+        assignment = self._known[Assignment].get(judgment.assignment_id)
+        rater = None if assignment is None else self.raters.get(assignment.rater_id)
+        if rater is None:
+            return "nobody was asked for it"
+        if not judgment.raw or rater.kind == "human":
+            return ""
+        form, cue = self._asked[rater.id]
+        if rater.family == "cue":
+            is_as_said = cue is None or self._agrees(judgment, assignment, cue)
         else:
-            form = JudgeForm.of(rater.settings)
-            known = [JudgeForm(protocol=one) for one in get_args(PairProtocol)]
-            if not any(_says(judgment, one) for one in ([form] if form else known)):
-                yield StoreFault("judgment", judgment.id, OTHERWISE)
-    for rating in store.iter(Rating):
-        form = JudgeForm.of(raters[rating.rater_id].settings) if rating.rater_id in raters else None
-        if rating.raw and not _rates(rating, form or RATED):
-            yield StoreFault("rating", rating.id, OTHERWISE)
-    yield from _look_for_evidence(store, raters)
+            is_as_said = any(_says(judgment, one) for one in ([form] if form else PAIR_FORMS))
+        return "" if is_as_said else OTHERWISE
+
+    def _agrees(self, judgment: Judgment, assignment: Assignment, display: Display) -> bool:
+        """Say whether the offline judge says so again, or can no longer read what it judged."""
+        items, systems, completions, pairs, _ = self._known.values()
+        pair, first = pairs.get(assignment.pair_id), assignment.first_completion_id
+        ids = () if pair is None else (first, *set(pair.completion_ids) - {first})
+        read = [completions[id_] for id_ in ids if id_ in completions]
+        if any(text.is_withdrawn for text in read):
+            return True
+        if pair is None or pair.item_id not in items or len(read) != 2:
+            return False
+        shown = []
+        for text in read:
+            system = systems.get(text.system_id)
+            is_as_made = system is not None and system.kind == "stress"
+            shown.append(Text(text.id, display_form(text.text, "raw" if is_as_made else display)))
+        verdict = judge_pair(items[pair.item_id].context, *shown)._asdict()
+        is_undecided = verdict.pop("is_undecided")
+        finish = "undecided" if is_undecided else "decided"
+        return _is_of(judgment, verdict) and judgment.call.finish_reason == finish
+
+
+def _how_asked(rater: Rater) -> _Asked:
+    if rater.kind == "human":
+        return _Asked(None, None)
+    try:
+        if rater.family != "cue":
+            return _Asked(JudgeForm.of(rater.settings), None)
+        display = read_display(rater.settings.get("display"))
+        return _Asked(None, display if rater.settings == cue_rater(display).settings else None)
+    except (ValueError, TypeError, AttributeError):  # damaged; its content says so
+        return _Asked(None, None)
 
 
 def _look_for_evidence(store: Store, raters: Mapping[str, Rater]) -> Iterator[StoreFault]:
@@ -116,34 +178,3 @@ def _rates(rating: Rating, form: JudgeForm) -> bool:
 
 def _is_of(record: Judgment | Rating, said: Mapping[str, Any]) -> bool:
     return all(getattr(record, name) == value for name, value in said.items())
-
-
-class _CueJudge:
-    """Judges again what the offline judge has judged."""
-
-    def __init__(self, store: Store) -> None:
-        self._stress = {one.id for one in store.iter(System) if one.kind == "stress"}
-        self._items = {item.id: item for item in store.iter(Item)}
-        self._completions = {one.id: one for one in store.iter(Completion)}
-        self._pairs = {pair.id: pair for pair in store.iter(Pair)}
-
-    def agrees(self, judgment: Judgment, assignment: Assignment, display: Display) -> bool:
-        """Say whether it says the same again, or can no longer read what it judged."""
-        pair, first = self._pairs.get(assignment.pair_id), assignment.first_completion_id
-        ids = () if pair is None else (first, *set(pair.completion_ids) - {first})
-        read = [self._completions[id_] for id_ in ids if id_ in self._completions]
-        if any(text.is_withdrawn for text in read):
-            return True
-        shown = [
-            Text(
-                text.id,
-                display_form(text.text, "raw" if text.system_id in self._stress else display),
-            )
-            for text in read
-        ]
-        if pair is None or pair.item_id not in self._items or len(shown) != 2:
-            return False
-        verdict = judge_pair(self._items[pair.item_id].context, *shown)._asdict()
-        is_undecided = verdict.pop("is_undecided")
-        finish = "undecided" if is_undecided else "decided"
-        return _is_of(judgment, verdict) and judgment.call.finish_reason == finish

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
-from hearteval.domain import canonical_json, content_hash
+from hearteval.domain import canonical_json, content_hash, flat_fields
 from hearteval.domain.ids import ID_HEX_DIGITS, ID_VERSION
 from hearteval.models.base import ChatModel, JsonObject, Message, Reply, ReplyCache, Sampling, Usage
 
@@ -75,8 +75,7 @@ def _bytes(text: str) -> bytes:
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:
     """Return a reply as JSON values, without the body as it came: what it says stands here."""
-    values = {field.name: getattr(reply, field.name) for field in fields(reply)}
-    return {**values, "usage": asdict(reply.usage), "raw": ""}
+    return {**flat_fields(reply), "usage": flat_fields(reply.usage), "raw": ""}
 
 
 def reply_from_json(values: Mapping[str, Any]) -> Reply:

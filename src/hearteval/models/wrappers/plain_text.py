@@ -9,6 +9,7 @@ stays.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from hearteval.models.base import ChatModel, Message, Reply, Sampling
 
@@ -28,10 +29,16 @@ class PlainText:
         self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
     ) -> Reply:
         """Ask with plain texts; see `ChatModel.complete`."""
-        plain = [replace(message, content=to_plain(message.content)) for message in messages]
+        plain = [_plain(message) for message in messages]
         return await self._model.complete(plain, sampling, repeat=repeat)
 
 
+def _plain(message: Message) -> Message:
+    text = to_plain(message.content)
+    return message if text == message.content else replace(message, content=text)
+
+
+@lru_cache(maxsize=16)  # what all of a judge's prompts begin with is read once
 def to_plain(text: str) -> str:
     """Put a space behind each bracket that may begin a token of a chat template."""
     return _LOOKS_LIKE_A_TOKEN.sub(lambda bracket: f"{bracket[0]} ", text)

@@ -35,6 +35,7 @@ from hearteval.store.rows import (
     kind_name,
     read_studies,
     reply_query,
+    rows_of,
     to_reply,
 )
 
@@ -228,7 +229,7 @@ def sealed_rows(connection: Connection, kind: type[Any]) -> Iterator[list[dict[s
         page = reply_query() if kind is StoredReply else select(table)
         page = page.order_by(table.c.id).limit(ROWS)
         page = page if last is None else page.where(table.c.id > last)
-        rows = [dict(row) for row in connection.execute(page).mappings()]
+        rows = rows_of(page, connection)
         if not rows:
             return
         last = rows[-1]["id"]

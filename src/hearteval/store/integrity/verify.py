@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect, or_, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex
 
-from hearteval.domain import WITHDRAWN, Pair, is_tombstone
+from hearteval.domain import WITHDRAWN, Pair, Study, is_tombstone
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.integrity.seal import (
@@ -39,6 +39,9 @@ from hearteval.store.sharing import ledger
 
 Progress = Callable[[str, int], None]
 """Is told a kind and how many of it were read."""
+See = Callable[[Any], None]
+"""Is shown each record, after those that it refers to; all of them anew where the database went
+away meanwhile."""
 UNREADABLE = (InvalidRecordError, ValueError, TypeError, KeyError, DBAPIError)
 
 
@@ -104,10 +107,12 @@ class StoreCheck(NamedTuple):
         return hash_of(self.totals)
 
 
-def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
+def check_store(
+    connection: Connection, *, progress: Progress, see: See | None = None
+) -> StoreCheck:
     """Read every record of a store and compare it with what was written of it."""
     faults = list(_database_faults(connection))
-    checked = check_records(connection, SEALED, progress=progress)
+    checked = check_records(connection, SEALED, progress=progress, see=see)
     faults += [*checked.faults, *_people_faults(connection)]
     return StoreCheck(checked.totals, tuple(faults))
 
@@ -137,7 +142,11 @@ def is_as_written(connection: Connection, kinds: Collection[type[Any]]) -> bool:
 
 
 def check_records(
-    connection: Connection, kinds: Collection[type[Any]], *, progress: Progress
+    connection: Connection,
+    kinds: Collection[type[Any]],
+    *,
+    progress: Progress,
+    see: See | None = None,
 ) -> StoreCheck:
     """Read every record of some kinds and compare it with what was written of it."""
     faults = list(_moved_pairs(connection)) if Pair in kinds else []
@@ -152,12 +161,17 @@ def check_records(
                     faults += found
                     if record is not None:
                         good.append((record, content))
+                        if see is not None:
+                            see(record)
                 n_read += len(rows)
                 progress(kind_name(kind), n_read)
                 studies = studies_of(connection, [record for record, _ in good])
+                hashes: defaultdict[str, list[str]] = defaultdict(list)
                 for record, content in good:
-                    key = (kind_name(kind), studies[record.id])
-                    totals[key] = totals.get(key, NOTHING).plus([content])
+                    hashes[studies[record.id]].append(content)
+                for study_id, contents in hashes.items():
+                    key = (kind_name(kind), study_id)
+                    totals[key] = totals.get(key, NOTHING).plus(contents)
         except (DBAPIError, TypeError, ValueError) as error:
             words = str(getattr(error, "orig", "a value is no value of its column"))
             faults.append(StoreFault(kind_name(kind), "", f"{UNREAD}: {words}"))
@@ -271,12 +285,18 @@ def _read(
     name, kept = kind_name(kind), row.pop("content")
     id_ = row["record"].id if "record" in row else row["id"]
     try:
-        record = record_of(kind, row)
-        same = record if kind is StoredReply else replace(record, id="")
+        if kind in {Study, StoredReply}:
+            record = record_of(kind, row)
+            own_id = record.id if kind is StoredReply else replace(record, id="").id
+        else:
+            # Without an id it gets that of its content, and is made once.
+            record = record_of(kind, {**row, "id": ""})
+            own_id = record.id
+            record = record if own_id == id_ else record_of(kind, row)
     except UNREADABLE:
         return None, "", (StoreFault(name, id_, f"{UNREAD} as a record"),)
     faults = []
-    if same.id != id_ and not is_tombstone(record):
+    if own_id != id_ and not is_tombstone(record):
         faults.append(StoreFault(name, id_, "its id is not that of its content"))
     content = content_of(record)
     if content != kept:
