@@ -1,9 +1,7 @@
-"""Run work in this process: independent tasks, a bounded number at a time, or on many rows."""
+"""Run independent tasks in this process, a bounded number at a time."""
 
 import asyncio
-import gc
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 
 Task = Callable[[], Awaitable[None]]
 
@@ -39,15 +37,3 @@ async def run_tasks(tasks: Iterable[Task], *, n_at_once: int) -> None:
             group.create_task(work())
     if faults:
         raise ExceptionGroup("tasks failed", faults)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Keep the garbage collector from walking a million rows again and again: none is garbage."""
-    is_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_enabled:
-            gc.enable()

@@ -46,7 +46,6 @@ from hearteval.domain import (
     display_form,
 )
 from hearteval.domain.quality import excluded_now
-from hearteval.engine.local import uncollected
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.judgments.drift import drift_study_id
@@ -64,7 +63,7 @@ from hearteval.study.covariates import read_covariates
 from hearteval.study.people.background import told_of
 from hearteval.study.people.quality import read_quality
 from hearteval.study.screened import read_screened
-from hearteval.study.session import Session, count_pilot, is_rated, stored_plan
+from hearteval.study.session import Session, count_pilot, is_rated, stored_plan, uncollected
 from hearteval.version import __version__
 
 STARTER_BASIS = "Written for hearteval by a language model; no real person"

@@ -1,5 +1,6 @@
 """A study file with its open store, and the study as it was last stored."""
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
@@ -149,3 +150,15 @@ def _nothing_stored(settings: StudySettings) -> StoreError:
         f"the store holds no study {settings.name!r} with seed {settings.seed}; run "
         f"`heart run {settings.file}` first"
     )
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the garbage collector from walking a million rows again and again: none is garbage."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()

@@ -1,7 +1,7 @@
 """Whether a store still says what was put into it, down to what each judge's reply says."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from hearteval.domain import (
     Assignment,
@@ -18,7 +18,6 @@ from hearteval.domain import (
     plain_text,
     read_display,
 )
-from hearteval.engine.local import uncollected
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
 from hearteval.judgments.form import RATED, JudgeForm, PairProtocol
@@ -29,6 +28,7 @@ from hearteval.labels.texts import text_of
 from hearteval.store.base import Store
 from hearteval.store.integrity.verify import StoreCheck, StoreFault
 from hearteval.store.sql import SqlStore
+from hearteval.study.session import uncollected
 
 OTHERWISE = "its reply says otherwise"
 PAIR_FORMS = [JudgeForm(protocol=one) for one in get_args(PairProtocol)]
@@ -51,14 +51,6 @@ def verify_store(store: SqlStore, *, progress: Callable[[str, int], None]) -> St
     return StoreCheck(checked.totals, faults)
 
 
-class _Asked(NamedTuple):
-    """How a judge was asked, as far as its settings say."""
-
-    form: JudgeForm | None
-    cue: Display | None
-    """How texts were shown to an offline judge of this version."""
-
-
 class _ReadAgain:
     """Reads again, as records pass, what judges replied; holds what judgments are about."""
 
@@ -66,7 +58,9 @@ class _ReadAgain:
         self.faults: dict[str, StoreFault] = {}
         """By record."""
         self.raters: dict[str, Rater] = {}
-        self._asked: dict[str, _Asked] = {}
+        self._asked: dict[str, tuple[JudgeForm | None, Display | None]] = {}
+        """The form by which each judge was asked, or how an offline one of this version is shown
+        texts; as far as its settings say."""
         self._known: dict[type[Any], dict[str, Any]] = {
             kind: {} for kind in (Item, System, Completion, Pair, Assignment)
         }
@@ -84,14 +78,14 @@ class _ReadAgain:
             if words:
                 self.faults[record.id] = StoreFault("judgment", record.id, words)
         elif kind is Rating and record.raw:
-            asked = self._asked.get(record.rater_id)
-            if not _rates(record, asked.form if asked and asked.form else RATED):
+            form, _ = self._asked.get(record.rater_id, (None, None))
+            if not _rates(record, form or RATED):
                 self.faults[record.id] = StoreFault("rating", record.id, OTHERWISE)
 
     def _fault_of(self, judgment: Judgment) -> str:
         assignment = self._known[Assignment].get(judgment.assignment_id)
         rater = None if assignment is None else self.raters.get(assignment.rater_id)
-        if rater is None:
+        if assignment is None or rater is None:
             return "nobody was asked for it"
         if not judgment.raw or rater.kind == "human":
             return ""
@@ -123,16 +117,16 @@ class _ReadAgain:
         return _is_of(judgment, verdict) and judgment.call.finish_reason == finish
 
 
-def _how_asked(rater: Rater) -> _Asked:
+def _how_asked(rater: Rater) -> tuple[JudgeForm | None, Display | None]:
     if rater.kind == "human":
-        return _Asked(None, None)
+        return None, None
     try:
         if rater.family != "cue":
-            return _Asked(JudgeForm.of(rater.settings), None)
+            return JudgeForm.of(rater.settings), None
         display = read_display(rater.settings.get("display"))
-        return _Asked(None, display if rater.settings == cue_rater(display).settings else None)
+        return None, display if rater.settings == cue_rater(display).settings else None
     except (ValueError, TypeError, AttributeError):  # damaged; its content says so
-        return _Asked(None, None)
+        return None, None
 
 
 def _look_for_evidence(store: Store, raters: Mapping[str, Rater]) -> Iterator[StoreFault]:
