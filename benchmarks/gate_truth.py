@@ -16,8 +16,9 @@ import numpy as np
 from scipy.special import expit, ndtri
 from scipy.stats import binom, multinomial
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.gate import doubt_equivalence, score_items
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import Choice, Rater, System
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.gate import (
@@ -383,7 +384,7 @@ def of_place(
                         *("", id_, id_, first, second, "", judge.id, 0, choice, 1, {}, None)
                     )
                 )
-    return StudyData(judgments=rows)
+    return StudyData(judgments=judgments_of(rows))
 
 
 def by_place() -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import Item, Judgment, Label, Study, Turn
 from hearteval.judgments.plan import PlanPolicy
 

@@ -25,7 +25,7 @@ def people_of(world: World, seed: int) -> PeopleResults:
     """Draw one study of a world, and say of it only what is said of people."""
     _, drawn = draw_world("planted", world.plan, world=world, seed=seed)
     data = data_of(world, drawn)
-    rows = [row for row in data.judgments if row.repeat == 0]
+    rows = data.judgments.first_ones
     columns = to_columns(rows, data)
     found = analyze_people(rows, columns, data, level=0.95, seed=world.plan.seed)
     assert found is not None

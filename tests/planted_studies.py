@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hearteval.analysis.agreement.measures import AgreementMeasure
-from hearteval.analysis.data import Provenance, StudyData, assigned
+from hearteval.analysis.data import Provenance, StudyData
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import StudyResults, analyze_study
@@ -92,7 +92,6 @@ def data_of(world: World, drawn: Drawn) -> StudyData:
         completions=drawn.completions,
         attempts=drawn.attempts,
         pairs=drawn.pairs,
-        assignments=assigned(drawn.rows, []),
         judgments=drawn.rows,
         exclude_own_family=world.excludes_own_family,
         writer_groups=drawn.writer_groups,

@@ -8,7 +8,8 @@ import numpy as np
 from judged_study import make_items, provenance
 from rated_records import NOW, STUDY_ID
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -126,4 +127,4 @@ def with_pairs(data: StudyData, order: Sequence[str], *, sure: float = 0.9) -> S
                             finish_reason=None,
                         )
                     )
-    return replace(data, pairs=pairs, judgments=rows)
+    return replace(data, pairs=pairs, judgments=judgments_of(rows))

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from hearteval.analysis.data import JudgmentRow, Provenance, StudyData
+from hearteval.analysis.data import Provenance, StudyData
+from hearteval.analysis.judgments import JudgmentRow, Judgments, judgments_of
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -124,8 +125,8 @@ class StudyMaker:
         self.rows.append((assignment, item, first, second, choice, given, finish_reason))
 
     @property
-    def judgments(self) -> list[JudgmentRow]:
-        return [
+    def judgments(self) -> Judgments:
+        return judgments_of(
             JudgmentRow(
                 assignment_id=assignment.id,
                 pair_id=assignment.pair_id,
@@ -141,7 +142,12 @@ class StudyMaker:
                 finish_reason=finish_reason,
             )
             for assignment, item, first, second, choice, strength, finish_reason in self.rows
-        ]
+        )
+
+    @property
+    def unjudged(self) -> list[Assignment]:
+        judged = {assignment.id for assignment, *_ in self.rows}
+        return [one for one in self.assignments if one.id not in judged]
 
     def data(self) -> StudyData:
         return StudyData(
@@ -151,7 +157,7 @@ class StudyMaker:
             completions=list(self.completions.values()),
             attempts=self.attempts,
             pairs=list(self.pairs.values()),
-            assignments=self.assignments,
             judgments=self.judgments,
+            unjudged=self.unjudged,
             provenance=provenance(),
         )

@@ -8,7 +8,8 @@ from itertools import combinations
 
 from judged_study import NOW, STUDY_ID, make_items, provenance
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import Assignment, Choice, Completion, Item, Pair, Rater, System
 
 BEACON, EMBER, HARBOUR = (
@@ -44,7 +45,6 @@ class PeopleStudy:
         self.raters = raters
         self.completions: dict[tuple[str, str, str | None], Completion] = {}
         self.pairs: dict[str, Pair] = {}
-        self.assignments: list[Assignment] = []
         self.rows: list[JudgmentRow] = []
 
     def completion(self, item: Item, system: System, writer: str | None = None) -> Completion:
@@ -75,7 +75,6 @@ class PeopleStudy:
             rater_id=rater.id,
             first_completion_id=first.id,
         )
-        self.assignments.append(assignment)
         self.rows.append(
             JudgmentRow(
                 assignment_id=assignment.id,
@@ -101,8 +100,7 @@ class PeopleStudy:
             raters=self.raters,
             completions=list(self.completions.values()),
             pairs=list(self.pairs.values()),
-            judgments=self.rows,
-            assignments=self.assignments,
+            judgments=judgments_of(self.rows),
             provenance=replace(
                 provenance(), protocols={"human": "five-point", "llm": "forced-strength"}
             ),

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow, Judgments, judgments_of
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow, rank_systems
 from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater, System
 
@@ -28,8 +28,8 @@ class Vote:
     axes: Mapping[Axis, AxisMark] = field(default_factory=dict)
 
 
-def rows_of(votes: list[Vote], *, repeat: int = 0) -> list[JudgmentRow]:
-    return [
+def rows_of(votes: list[Vote], *, repeat: int = 0) -> Judgments:
+    return judgments_of(
         JudgmentRow(
             assignment_id=f"a{number}",
             pair_id=f"p{number}",
@@ -45,7 +45,7 @@ def rows_of(votes: list[Vote], *, repeat: int = 0) -> list[JudgmentRow]:
             finish_reason=None,
         )
         for number, vote in enumerate(votes)
-    ]
+    )
 
 
 def rank(votes: list[Vote], systems: tuple[System, ...] = (ANN, BEN)) -> Leaderboard:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from judged_study import NOW
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.analysis.quality.answers import CheckRecords, PersonAnswers, answers_of_people
 from hearteval.domain import AXES, Assignment, Choice, Judgment, Pair, Rating
 

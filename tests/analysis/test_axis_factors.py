@@ -10,6 +10,7 @@ from people_study import BEACON, EMBER, PeopleStudy, human_raters
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater
 from hearteval.sections.factors.measure import (
     CompletionScores,
@@ -186,16 +187,16 @@ def test_a_completion_without_every_axis_is_left_out_and_counted() -> None:
     data = two_judges()
     bare: dict[Axis, AxisMark] = {"H": AxisMark("first", 1)}
     rows = [row._replace(axes=bare) if row.choice == "tie" else row for row in data.judgments]
-    scores = score_completions(to_columns(rows, data))
+    scores = score_completions(to_columns(judgments_of(rows), data))
     assert scores is not None
     assert (len(scores.z), scores.n_incomplete) == (3, 0)
     only = [row for row in rows if row.choice == "tie"]
-    scores = score_completions(to_columns(only, data))
+    scores = score_completions(to_columns(judgments_of(only), data))
     assert scores is not None
     assert scores.axes == ("H",)
     assert [len(scores.z), scores.n_incomplete] == [2, 0]
     mixed = [rows[0], *only]
-    scores = score_completions(to_columns(mixed, data))
+    scores = score_completions(to_columns(judgments_of(mixed), data))
     assert scores is not None
     assert [len(scores.z), scores.n_incomplete] == [2, 1]
 
@@ -208,13 +209,13 @@ def test_containment_is_never_mixed_into_the_five() -> None:
         row._replace(axes={**row.axes, **extra}) if row.choice == "tie" else row
         for row in data.judgments
     ]
-    scores = score_completions(to_columns(rows, data))
+    scores = score_completions(to_columns(judgments_of(rows), data))
     assert plain is not None
     assert scores is not None
     assert scores.axes == plain.axes
     assert scores.z.tolist() == plain.z.tolist()
     only_c = [row._replace(axes=extra) for row in data.judgments]
-    assert score_completions(to_columns(only_c, data)) is None
+    assert score_completions(to_columns(judgments_of(only_c), data)) is None
 
 
 def test_people_are_one_rater_and_one_who_says_the_same_has_no_z() -> None:
@@ -226,7 +227,7 @@ def test_people_are_one_rater_and_one_who_says_the_same_has_no_z() -> None:
     marks: dict[Axis, AxisMark] = {"E": AxisMark("tie", None)}
     data = made.data()
     rows = [row._replace(axes=marks) for row in data.judgments]
-    scores = score_completions(to_columns(rows, data))
+    scores = score_completions(to_columns(judgments_of(rows), data))
     assert scores is not None
     assert scores.raters == ("people",)
     assert (len(scores.z), scores.n_incomplete) == (0, 2)
@@ -235,7 +236,7 @@ def test_people_are_one_rater_and_one_who_says_the_same_has_no_z() -> None:
 def test_nobody_who_marks_no_axis_has_factors() -> None:
     data = two_judges()
     rows = [row._replace(axes={}) for row in data.judgments]
-    assert score_completions(to_columns(rows, data)) is None
+    assert score_completions(to_columns(judgments_of(rows), data)) is None
 
 
 def test_order_of_judgments_changes_nothing() -> None:
@@ -244,7 +245,9 @@ def test_order_of_judgments_changes_nothing() -> None:
     random.Random(1).shuffle(mixed)
     found = []
     for rows in (data.judgments, mixed):
-        scores = score_completions(to_columns(rows, replace(data, judgments=list(rows))))
+        scores = score_completions(
+            to_columns(judgments_of(rows), replace(data, judgments=judgments_of(rows)))
+        )
         assert scores is not None
         found.append(analyzed(scores))
     assert found[0] == found[1]
@@ -272,4 +275,4 @@ def marked_study(seed: int) -> StudyData:
         )
         for row in data.judgments
     ]
-    return replace(data, judgments=rows)
+    return replace(data, judgments=judgments_of(rows))

@@ -12,7 +12,7 @@ from people_study import simulated_study
 from scipy import stats
 
 from hearteval.analysis.columns import SCORES, pair_sides, to_columns
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.estimates import (
     Side,
     Summed,
@@ -21,6 +21,7 @@ from hearteval.analysis.estimates import (
     mean_estimates,
     two_sided_p,
 )
+from hearteval.analysis.judgments import NO_JUDGMENTS, JudgmentRow, judgments_of
 from hearteval.domain import Axis, AxisMark
 
 THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
@@ -65,7 +66,7 @@ def test_every_judgment_is_a_row_with_what_it_is_about(data: StudyData) -> None:
 def test_the_order_of_rows_changes_nothing(data: StudyData) -> None:
     mixed = list(data.judgments)
     random.Random(2).shuffle(mixed)
-    one, other = to_columns(data.judgments, data), to_columns(mixed, data)
+    one, other = to_columns(data.judgments, data), to_columns(judgments_of(mixed), data)
     for name in ("item", "pair", "rater", "first", "first_text", "score", "strength"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
@@ -73,7 +74,7 @@ def test_the_order_of_rows_changes_nothing(data: StudyData) -> None:
 def test_marks_are_of_the_one_shown_first(data: StudyData) -> None:
     marks: dict[Axis, AxisMark] = {"E": AxisMark("second", 2), "T": AxisMark("tie", None)}
     marked = [replace_marks(row, marks) if k % 2 else row for k, row in enumerate(data.judgments)]
-    columns = to_columns(marked, data)
+    columns = to_columns(judgments_of(marked), data)
     assert set(columns.marks) == {"E", "T"}
     assert np.nansum(columns.marks["E"]) == 0
     assert set(columns.marks["T"][~np.isnan(columns.marks["T"])]) == {0.5}
@@ -85,7 +86,7 @@ def replace_marks(row: JudgmentRow, marks: Mapping[Axis, AxisMark]) -> JudgmentR
 
 
 def test_nothing_is_no_row(data: StudyData) -> None:
-    assert len(to_columns([], replace(data, judgments=[]))) == 0
+    assert len(to_columns(judgments_of([]), replace(data, judgments=NO_JUDGMENTS))) == 0
 
 
 def test_without_people_enough_an_error_is_that_of_item_means() -> None:

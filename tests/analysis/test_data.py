@@ -1,9 +1,17 @@
 """Judgments as rows, and what a study's data answers of itself."""
 
+import numpy as np
 import pytest
 
-from hearteval.analysis.data import JudgmentRow, assigned, judgment_rows
-from hearteval.domain import Assignment, Pair
+from hearteval.analysis.judgments import (
+    JudgmentRow,
+    Judgments,
+    first_of_two,
+    judgment_columns,
+    judgments_of,
+    last_rows,
+)
+from hearteval.domain import Axis, AxisMark
 
 
 def batch_of(choices: tuple[str, ...], strengths: tuple[int | None, ...]) -> dict[str, object]:
@@ -19,25 +27,25 @@ def batch_of(choices: tuple[str, ...], strengths: tuple[int | None, ...]) -> dic
         "repeat": [0] * n,
         "choice": list(choices),
         "strength": list(strengths),
-        "axes": [{}] * n,
+        "axes": [bytes(6)] * n,
         "finish_reason": [None] * n,
     }
 
 
-def rows_of(*choices: str) -> list[JudgmentRow]:
+def rows_of(*choices: str) -> Judgments:
     strengths = tuple(None if choice == "tie" else 3 for choice in choices)
-    return judgment_rows([batch_of(choices, strengths)])  # type: ignore[list-item]
+    return judgment_columns([batch_of(choices, strengths)])  # type: ignore[list-item]
 
 
 def test_rows_of_unequal_length_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        judgment_rows([batch_of(("first", "tie"), (3,))])  # type: ignore[list-item]
+        judgment_columns([batch_of(("first", "tie"), (3,))])  # type: ignore[list-item]
 
 
 def test_rows_keep_the_order_of_batches_and_their_fields() -> None:
     batches = [batch_of(("first", "tie"), (3, None)), batch_of(("second",), (5,))]
 
-    rows = judgment_rows(batches)  # type: ignore[arg-type]
+    rows = judgment_columns(batches)  # type: ignore[arg-type]
 
     assert [(row.assignment_id, row.choice, row.strength) for row in rows] == [
         ("a0", "first", 3),
@@ -48,9 +56,9 @@ def test_rows_keep_the_order_of_batches_and_their_fields() -> None:
 
 
 def test_a_text_of_many_rows_is_kept_once() -> None:
-    one, other = rows_of("first", "first")
+    rows = rows_of("first", "first")
 
-    assert one.pair_id is other.pair_id
+    assert rows.pair.values == ("p0",)
 
 
 def test_the_winner_is_a_system_or_a_tie() -> None:
@@ -75,15 +83,34 @@ def test_a_row_is_among_systems_if_both_are() -> None:
     assert not row.is_among({"y", "z"})
 
 
-def test_what_was_asked_is_what_is_judged_and_what_is_open() -> None:
-    pair = Pair(item_id="i", completion_ids=("c", "d"))
-    open_one = Assignment(study_id="s", pair_id=pair.id, rater_id="r", first_completion_id="c")
-    judged, meanwhile = rows_of("first", "tie")
-    meanwhile = meanwhile._replace(assignment_id=open_one.id)
+def test_marks_come_back_as_they_were() -> None:
+    marks: dict[Axis, AxisMark] = {
+        "H": AxisMark("first", 5),
+        "T": AxisMark("tie", None),
+        "C": AxisMark("second", None),
+    }
+    (row,) = rows_of("first")
 
-    assert [one.id for one in assigned([judged], [open_one])] == ["a0", open_one.id]
-    asked = assigned([judged, meanwhile], [open_one])
-    assert [(one.id, one.first_completion_id, one.check) for one in asked] == [
-        ("a0", "c", None),
-        (open_one.id, "c", None),
-    ]
+    (found,) = judgments_of([row._replace(axes=marks)])
+
+    assert found.axes == marks
+    assert judgments_of([found]).axes == ("H", "T", "C")
+
+
+def test_judgments_of_two_sources_stand_one_after_the_other() -> None:
+    rows = [row._replace(rater_id=f"r{k}") for k, row in enumerate(rows_of("first", "tie"))]
+
+    both = judgments_of(rows[1:]) + judgments_of(rows)
+
+    assert list(both) == [rows[1], *rows]
+    assert both.rater.values == ("r1", "r0")
+
+
+def test_the_last_of_equal_keys_is_kept_and_groups_of_two_are_found() -> None:
+    group, key = np.array([1, 0, 1, 1, 0]), np.array([5, 7, 6, 5, 7])
+
+    last = last_rows(group, key)
+
+    assert last.tolist() == [4, 3, 2]
+    assert first_of_two(group[last]).tolist() == [1]
+    assert first_of_two(group[:0]).tolist() == []

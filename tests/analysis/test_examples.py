@@ -1,12 +1,13 @@
 """Which comparisons are chosen to be read; the expected ones are written by hand."""
 
 import random
+from collections.abc import Iterable
 
 import pytest
 from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
-from hearteval.analysis.data import JudgmentRow
 from hearteval.analysis.examples import Example, by_interest, choose_examples
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import Choice, Item, Rater
 
 ITEMS = make_items(12)
@@ -24,8 +25,8 @@ def judged(*verdicts: tuple[int, Rater, Choice, int | None, Choice, int | None])
     return maker
 
 
-def chosen(rows: list[JudgmentRow], *, seed: int = 1) -> tuple[Example, ...]:
-    return choose_examples(rows, [ALFA, BRAVO, CHARLIE], seed=seed)
+def chosen(rows: Iterable[JudgmentRow], *, seed: int = 1) -> tuple[Example, ...]:
+    return choose_examples(judgments_of(rows), [ALFA, BRAVO, CHARLIE], seed=seed)
 
 
 def numbers(examples: tuple[Example, ...], sort: str) -> list[int]:
@@ -72,11 +73,16 @@ def test_pairs_on_which_people_and_judges_are_opposed_come_first() -> None:
         (3, person, "first", 3, "second", 3),
     )
     rows = made.judgments
-    found = choose_examples(rows, [ALFA, BRAVO], seed=1, people=frozenset({person.id}))
+    found = choose_examples(
+        judgments_of(rows), [ALFA, BRAVO], seed=1, people=frozenset({person.id})
+    )
     assert numbers(found, "contested") == [2, 0]
     assert [one.is_opposed for one in found][:2] == [True, False]
     assert by_interest(found)[0].item_id == ITEMS[2].id
-    assert numbers(choose_examples(rows, [ALFA, BRAVO], seed=1), "contested") == [0, 1]
+    assert numbers(choose_examples(judgments_of(rows), [ALFA, BRAVO], seed=1), "contested") == [
+        0,
+        1,
+    ]
 
 
 def test_judges_who_contradict_each_other_contest_a_comparison() -> None:

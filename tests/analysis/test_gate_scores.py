@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from made_records import made_row
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.gate import GateScores, doubt_equivalence, score_items
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import AxisMark, Choice, Completion, Rater, System
 from hearteval.stats.gate import GateRule, judge_gate
 
@@ -45,7 +46,7 @@ def scored(
         Completion(item_id=item, system_id=system.id, text=text, created_at=NOW)
         for item, system, text in texts
     ]
-    data = StudyData(judgments=rows, completions=completions)
+    data = StudyData(judgments=judgments_of(rows), completions=completions)
     pair, judges = (OLD, NEW), JUDGES[:n_judges]
     return score_items(data, items, pair, judges, ["E"], both_orders=both_orders)
 

@@ -9,7 +9,8 @@ import pytest
 from small_world import make_item
 
 from hearteval.analysis.columns import to_columns
-from hearteval.analysis.data import JudgmentRow, LabelRow, StudyData, TaxonomyLabels
+from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import Choice, Completion, Pair, Rater, System
 from hearteval.sections.labels.use import analyze_labels
 from hearteval.sections.labels.wins import CategoryWins, LabelWins
@@ -76,7 +77,7 @@ def study(
         raters=JUDGES,
         completions=texts,
         pairs=pairs,
-        judgments=rows,
+        judgments=judgments_of(rows),
         labels=[given],
     )
 
@@ -194,8 +195,8 @@ def test_where_judges_and_people_are_opposed_their_choices_are_compared() -> Non
             choice: Choice = "first" if is_first == for_hope else "second"
             named = f"{rater.name}{pair.id}"
             rows.append(first._replace(choice=choice, rater_id=rater.id, assignment_id=named))
-    opposed = replace(data, raters=[*JUDGES, *people], judgments=rows)
-    (found,) = analyze_labels(opposed, to_columns(rows, opposed), level=0.95)
+    opposed = replace(data, raters=[*JUDGES, *people], judgments=judgments_of(rows))
+    (found,) = analyze_labels(opposed, to_columns(judgments_of(rows), opposed), level=0.95)
     hope, facts = found.sources[0].opposed
     assert (hope.trait, hope.judges_choice, hope.peoples_choice) == ("hope", 1.0, 0.0)
     assert hope.n_pairs == len(rows) / 5

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hearteval.analysis.latency import Spread, SystemLatency, latency_by_system
+from hearteval.analysis.coverage.latency import Spread, SystemLatency, latency_by_system
 from hearteval.domain import LatencyProbe, System
 from hearteval.report.leaderboard import latency_table
 

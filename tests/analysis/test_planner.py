@@ -7,6 +7,7 @@ import pytest
 from planted_studies import data_of
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.planner import (
     Basis,
     Costs,
@@ -125,7 +126,9 @@ def test_judges_votes_are_a_pilot_for_judges(data: StudyData) -> None:
 
 def test_one_person_is_no_pilot(data: StudyData) -> None:
     person = next(rater for rater in data.raters if rater.kind == "human")
-    alone = replace(data, judgments=[row for row in data.judgments if row.rater_id == person.id])
+    alone = replace(
+        data, judgments=judgments_of(row for row in data.judgments if row.rater_id == person.id)
+    )
     with pytest.raises(NotIdentifiedError, match="votes of 1 people"):
         measure_basis(alone, "people", "planted")
 

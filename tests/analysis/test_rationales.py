@@ -9,7 +9,8 @@ from people_study import BEACON, EMBER, JUDGES, PeopleStudy, human_raters
 from scipy.stats import t
 
 from hearteval.analysis.columns import to_columns
-from hearteval.analysis.data import JudgmentRow, LabelRow, ReasonRow, StudyData, TaxonomyLabels
+from hearteval.analysis.data import LabelRow, ReasonRow, StudyData, TaxonomyLabels
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import Rater
 from hearteval.sections.reasons.effects import ThemeEffect
 from hearteval.sections.reasons.measure import (
@@ -212,7 +213,7 @@ def test_people_who_choose_otherwise_enter_no_overlap_but_the_rates() -> None:
     data, _ = two_items()
     judges = {JUDGES[0].id}
     turned = [replace_choice(row) if row.rater_id in judges else row for row in data.judgments]
-    found = source(labelled(replace(data, judgments=turned), {}))
+    found = source(labelled(replace(data, judgments=judgments_of(turned)), {}))
     assert found.overlap is None
     assert found.n_comparisons == 2
     assert found.themes[0].people is not None
@@ -249,7 +250,8 @@ def many(seed: int, *, n_items: int = 50, effect: float = 0.0) -> StudyData:
                 "first" if rng.random() < 0.6 else "second",
                 strength=int(np.clip(round(strength + rng.normal(0, 0.6)), 1, 5)),
             )
-            says[made.assignments[-1].id], words[made.assignments[-1].id] = has, n_words
+            asked = made.rows[-1].assignment_id
+            says[asked], words[asked] = has, n_words
     return labelled(made.data(), says, words=words)
 
 

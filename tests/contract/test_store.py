@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small_world import NOW, World, make_item, make_world
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -24,6 +24,7 @@ from hearteval.domain import (
     Rating,
     Study,
     System,
+    unpack_marks,
 )
 from hearteval.errors import StoreError
 from hearteval.store.base import Store
@@ -243,7 +244,7 @@ class TestStore:
         assert batch["second_system_id"] == [world.systems[1].id]
         assert batch["choice"] == ["first"]
         assert batch["strength"] == [4]
-        assert batch["axes"] == [world.judgment.axes]
+        assert [*map(unpack_marks, batch["axes"])] == [world.judgment.axes]
 
     def test_label_table_gives_the_labels_of_texts(self, store: Store, world: World) -> None:
         of_item = replace(

@@ -19,7 +19,7 @@ from asked_study import (
 )
 from made_records import made_label, made_row
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import (
     AXES,
     Assignment,

@@ -9,6 +9,7 @@ from invented_results import section_html
 from people_study import SYSTEMS, simulated_study
 
 from hearteval import sections
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AXES, AxisMark, LatencyProbe
 from hearteval.report.page import render_page
@@ -52,7 +53,9 @@ def results() -> StudyResults:
         for k, (system, ms) in enumerate(zip(SYSTEMS, (900.0, 300.0, 14_000.0), strict=False))
     ]
     table = {"size": {"beacon": 7.0, "ember": 3.0, "stranger": 2.0}}
-    data = replace(data, items=items, judgments=rows, latency=probes, covariates=table)
+    data = replace(
+        data, items=items, judgments=judgments_of(rows), latency=probes, covariates=table
+    )
     return analyze_study(data, sections=sections.SECTIONS)
 
 

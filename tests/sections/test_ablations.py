@@ -8,6 +8,7 @@ import pytest
 from people_study import simulated_study
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.comparisons import to_comparisons
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.rank import rank_comparisons
@@ -27,7 +28,7 @@ def data() -> StudyData:
         row._replace(strength=None if row.choice == "tie" else 1 + k % 5)
         for k, row in enumerate(made.judgments)
     ]
-    return replace(made, judgments=rows)
+    return replace(made, judgments=judgments_of(rows))
 
 
 def ablated(data: StudyData) -> AblatedRanking:
@@ -82,7 +83,7 @@ def test_what_the_leaderboard_has_already_is_the_same(
 
 def test_without_ties_there_is_nothing_to_treat(data: StudyData) -> None:
     decided = [row for row in data.judgments if row.choice != "tie"]
-    methods = [one.method for one in ablated(replace(data, judgments=decided)).others]
+    methods = [one.method for one in ablated(replace(data, judgments=judgments_of(decided))).others]
     assert methods == ["rank centrality", "every judgment once", "share won", "elo in sequence"]
 
 
@@ -113,7 +114,9 @@ def test_a_method_that_determines_nothing_says_so(data: StudyData) -> None:
             is_first = row.first_system_id == people.id
             row = row._replace(choice="first" if is_first else "second")  # noqa: PLW2901
         rows.append(row)
-    others = {one.method: one for one in ablated(replace(data, judgments=rows)).others}
+    others = {
+        one.method: one for one in ablated(replace(data, judgments=judgments_of(rows))).others
+    }
     assert others["ties dropped"].values == ()
     assert others["ties dropped"].problem is not None
     assert others["ties modelled"].problem is None
@@ -134,7 +137,7 @@ def marked(data: StudyData, axes_for_people: str) -> StudyData:
             for axis in AXES
         }
         rows.append(row._replace(axes=marks))
-    return replace(data, judgments=rows)
+    return replace(data, judgments=judgments_of(rows))
 
 
 def test_an_axis_alone_can_change_the_leader(data: StudyData) -> None:
@@ -169,6 +172,6 @@ def test_without_marks_no_axis_is_weighed(data: StudyData) -> None:
 
 
 def test_the_order_of_judgments_changes_nothing(data: StudyData) -> None:
-    turned = replace(data, judgments=list(reversed(data.judgments)))
+    turned = replace(data, judgments=data.judgments[::-1])
     assert ablated(turned) == ablated(data)
     assert list(itertools.islice(turned.judgments, 1)) != list(itertools.islice(data.judgments, 1))

@@ -7,6 +7,7 @@ from invented_results import section_html
 from planted_studies import data_of
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.anchored import JUDGES, AnchoredRanking, open_places
 from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.config.simulation import SimulationPlan
@@ -109,7 +110,9 @@ def test_reason_stands_in_place_of_a_ranking(data: StudyData) -> None:
 
 def test_study_without_people_says_nothing_of_it(data: StudyData) -> None:
     judges = {rater.id for rater in data.raters if rater.kind == "llm"}
-    only_judges = replace(data, judgments=[row for row in data.judgments if row.rater_id in judges])
+    only_judges = replace(
+        data, judgments=judgments_of(row for row in data.judgments if row.rater_id in judges)
+    )
 
     assert analyze_study(only_judges, sections=[Anchored]).found(Anchored) is None
 
@@ -128,7 +131,9 @@ def test_people_who_only_tie_are_told_why_there_is_no_ranking(data: StudyData) -
         for row in data.judgments
     ]
 
-    found = analyze_study(replace(data, judgments=tied), sections=[Anchored]).found(Anchored)
+    found = analyze_study(replace(data, judgments=judgments_of(tied)), sections=[Anchored]).found(
+        Anchored
+    )
 
     assert found is not None
     assert found.reason is not None
@@ -205,7 +210,9 @@ def test_anchored_headline_without_enough_systems_is_refused_with_the_setting(
 @pytest.mark.parametrize("kind", ["human", "llm"])
 def test_anchored_headline_takes_people_and_judges(data: StudyData, kind: str) -> None:
     kept = {rater.id for rater in data.raters if rater.kind == kind}
-    alone = replace(data, judgments=[row for row in data.judgments if row.rater_id in kept])
+    alone = replace(
+        data, judgments=judgments_of(row for row in data.judgments if row.rater_id in kept)
+    )
 
     problem = analyze_study(alone, headline="anchored").leaderboard_problem
 
@@ -227,7 +234,7 @@ def with_votes_on(data: StudyData, pairs: set[str]) -> StudyData:
     """Keep people's votes on some pairs only."""
     judges = {rater.id for rater in data.raters if rater.kind == "llm"}
     rows = [row for row in data.judgments if row.rater_id in judges or row.pair_id in pairs]
-    return replace(data, judgments=rows)
+    return replace(data, judgments=judgments_of(rows))
 
 
 def test_imported_votes_on_some_pairs_are_anchored_only_if_said_to_be_drawn(

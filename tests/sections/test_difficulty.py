@@ -10,6 +10,7 @@ from judged_study import StudyMaker, make_items, make_systems
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.domain import Choice, Rater
 from hearteval.sections.difficulty.measure import ItemDifficulty, measure_difficulty
@@ -126,7 +127,7 @@ def test_discrimination_takes_what_was_won_as_it_is() -> None:
         if row.item_id == item.id:
             won[names[row.winner]] += 1 / (5 * N_JUDGES)
     without = [row for row in data.judgments if row.item_id != item.id]
-    elsewhere = headline_cells(to_columns(without, data), NAMES)
+    elsewhere = headline_cells(to_columns(judgments_of(without), data), NAMES)
     from hearteval.stats.bradley_terry.fit import fit_win_matrix  # noqa: PLC0415
 
     theta = fit_win_matrix(elsewhere.points()).theta
@@ -148,6 +149,6 @@ def test_two_systems_on_an_item_agree_with_no_ranking() -> None:
         if row.item_id != data.items[0].id
         or {names[row.first_system_id], names[row.second_system_id]} == {"a", "b"}
     ]
-    rows = {row.item_id: row for row in found(replace(data, judgments=kept)).items}
+    rows = {row.item_id: row for row in found(replace(data, judgments=judgments_of(kept))).items}
     first = rows[data.items[0].id]
     assert (first.n_systems, first.n_pairs, first.discrimination) == (2, 1, None)

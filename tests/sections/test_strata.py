@@ -9,6 +9,7 @@ import statsmodels.api as sm
 from people_study import BEACON, EMBER, JUDGES, PeopleStudy, human_raters, simulated_study
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Item
 from hearteval.sections.strata import Strata
@@ -27,7 +28,7 @@ def of_judges(data: StudyData) -> StudyData:
     judges = [rater for rater in data.raters if rater.kind == "llm"]
     ids = {rater.id for rater in judges}
     kept = [row for row in data.judgments if row.rater_id in ids]
-    return replace(data, raters=judges, judgments=kept)
+    return replace(data, raters=judges, judgments=judgments_of(kept))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def weighted_logit(data: StudyData, items: list[Item]) -> dict[str, tuple[float,
 def test_a_stratum_is_ranked_as_its_items_alone(data: StudyData) -> None:
     judged = of_judges(data)
     rows = [row._replace(strength=1 + k % 5) for k, row in enumerate(judged.judgments)]
-    judged = replace(judged, judgments=rows)
+    judged = replace(judged, judgments=judgments_of(rows))
     subset = stratified(judged)["subset"]
     regular = subset.strata[0]
     expected = weighted_logit(judged, [one for one in judged.items if one.subset == "regular"])
@@ -119,7 +120,7 @@ def test_a_system_that_is_missing_in_a_stratum_moves_no_other(data: StudyData) -
         if row.item_id not in adversarial
         or people.id not in (row.first_system_id, row.second_system_id)
     ]
-    strata = stratified(replace(judged, judgments=kept))["subset"].strata
+    strata = stratified(replace(judged, judgments=judgments_of(kept)))["subset"].strata
     of_stratum = [{one.system: one for one in stratum.standings} for stratum in strata]
     assert "People" in of_stratum[0]
     assert "People" not in of_stratum[1]
@@ -136,7 +137,7 @@ def test_factors_that_do_not_differ_are_left_out(data: StudyData) -> None:
 def test_the_order_of_judgments_changes_nothing(data: StudyData) -> None:
     mixed = list(data.judgments)
     random.Random(3).shuffle(mixed)
-    assert stratified(replace(data, judgments=mixed)) == stratified(data)
+    assert stratified(replace(data, judgments=judgments_of(mixed))) == stratified(data)
 
 
 @pytest.mark.parametrize("n_people", [5, 0])
@@ -157,7 +158,7 @@ def test_a_planted_difference_is_found() -> None:
     adversarial = {item.id for item in data.items if item.subset == "adversarial"}
     rows = [row for row in data.judgments if row.item_id not in adversarial]
     rows += [row for row in turned.judgments if row.item_id in adversarial]
-    test = stratified(replace(data, judgments=rows))["subset"].test
+    test = stratified(replace(data, judgments=judgments_of(rows)))["subset"].test
     assert test is not None
     assert test.p == 0.001
     assert test.most_different in ("beacon", "ember")

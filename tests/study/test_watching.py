@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import Choice
 from hearteval.store.people.persons import WorkDone
 from hearteval.store.people.tasks import OpenCount

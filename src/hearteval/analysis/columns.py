@@ -4,16 +4,16 @@ Every index counts names in sorted order, and rows stand in the order of their i
 neither the order of judgments nor the ids of imported records change a digit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.domain import Axis, Choice, Completion, Item, Rater, System, content_hash, in_order
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import Judgments, won
+from hearteval.domain import Axis, Choice, Completion, Item, Pair, Rater, System, content_hash
 from hearteval.stats.comparisons import FloatArray, IntArray
 
 SCORES: Mapping[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}
@@ -94,7 +94,7 @@ def number_writers(completions: Sequence[Completion]) -> IntArray:
     return np.array([place.get(one.writer_id, -1) for one in completions], dtype=np.int64)
 
 
-def to_columns(judgments: Sequence[JudgmentRow], data: StudyData) -> JudgmentColumns:
+def to_columns(judgments: Judgments, data: StudyData) -> JudgmentColumns:
     """Return judgments of a study's ranked systems as arrays.
 
     Raises:
@@ -112,37 +112,33 @@ def to_columns(judgments: Sequence[JudgmentRow], data: StudyData) -> JudgmentCol
     pairs = {id_: place for place, id_ in enumerate(in_order)}
     one_of = np.array([texts[sides[id_][0][1]] for id_ in in_order], dtype=np.int64)
     other_of = np.array([texts[sides[id_][1][1]] for id_ in in_order], dtype=np.int64)
-    n = len(judgments)
-
-    def numbers(name: str, positions: Mapping[Any, int]) -> IntArray:
-        found = map(positions.__getitem__, map(attrgetter(name), judgments))
-        return np.fromiter(found, np.int64, n)
-
-    pair, first_text = numbers("pair_id", pairs), numbers("first_completion_id", texts)
-    one = one_of[pair] if n else pair
-    other = other_of[pair] if n else pair
+    pair, first_text = judgments.pair.known(pairs), judgments.first_completion.known(texts)
+    one, other = one_of[pair], other_of[pair]
     columns: dict[str, Any] = {
-        "item": numbers("item_id", items),
+        "item": judgments.item.known(items),
         "pair": pair,
-        "rater": numbers("rater_id", raters),
-        "first": numbers("first_system_id", systems),
-        "second": numbers("second_system_id", systems),
+        "rater": judgments.rater.known(raters),
+        "first": judgments.first_system.known(systems),
+        "second": judgments.second_system.known(systems),
         "first_text": first_text,
         "second_text": np.where(first_text == one, other, one),
         "one_text": one,
-        "score": np.fromiter((SCORES[row.choice] for row in judgments), np.float64, n),
-        "strength": np.fromiter((row.strength or 0 for row in judgments), np.float64, n),
+        "score": judgments.score,
+        "strength": judgments.strength.astype(np.float64),
     }
     is_human = np.array([rater.kind == "human" for rater in names.raters], dtype=np.bool_)
-    columns["is_person"] = is_human[columns["rater"]] if n else np.zeros(0, dtype=np.bool_)
-    repeats = np.fromiter((row.repeat for row in judgments), np.int64, n)
-    order = np.lexsort((repeats, first_text, columns["rater"], pair))
+    columns["is_person"] = is_human[columns["rater"]]
+    order = np.lexsort((judgments.repeat, first_text, columns["rater"], pair))
     made = JudgmentColumns(names=names, marks=_marks(judgments), **columns)
     return made.select(order)
 
 
-def pair_sides(data: StudyData) -> dict[str, list[tuple[str, str]]]:
-    """Return both completions of each pair, the first side first, each after a hash of its own.
+def pair_sides(
+    data: StudyData, pairs: Iterable[Pair] | None = None
+) -> dict[str, list[tuple[str, str]]]:
+    """Return both completions of each pair, or of these, each after a hash of its own.
+
+    The first side stands first.
 
     A hash of what the completions are of, no id: a study of imported records gives the same sides.
     """
@@ -150,7 +146,7 @@ def pair_sides(data: StudyData) -> dict[str, list[tuple[str, str]]]:
     keys = {c.id: completion_hash(c, names.get(c.system_id)) for c in data.completions}
     return {
         pair.id: sorted((keys.get(id_, ""), id_) for id_ in pair.completion_ids)
-        for pair in data.pairs
+        for pair in (data.pairs if pairs is None else pairs)
     }
 
 
@@ -183,15 +179,7 @@ def _names(data: StudyData) -> Names:
     )
 
 
-def _marks(judgments: Sequence[JudgmentRow]) -> dict[Axis, FloatArray]:
-    """Return the score of A by axis; the marks of many judgments are one object in the store."""
-    marks = list(map(attrgetter("axes"), judgments))
-    each = {id(one): one for one in marks}
-    axes, missing = in_order({axis for one in each.values() for axis in one}), float("nan")
-    kept = {
-        key: tuple(SCORES[one[axis].choice] if axis in one else missing for axis in axes)
-        for key, one in each.items()
-    }
-    rows = [kept[id(one)] for one in marks]
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(axes))
-    return {axis: table[:, place] for place, axis in enumerate(axes)}
+def _marks(judgments: Judgments) -> dict[Axis, FloatArray]:
+    """Return the score of A by axis."""
+    said = {axis: judgments.said(axis)[0] for axis in judgments.axes}
+    return {axis: won(choice) for axis, choice in said.items()}

@@ -1,4 +1,4 @@
-"""All that an analysis may know of a study: `StudyData`, its judgments as light rows.
+"""All that an analysis may know of a study: `StudyData`, its judgments as columns.
 
 `hearteval.study` fills it from the store. It holds facts only: ties, weights and exclusions are
 choices of each analysis. Texts of judgments and what they cost are left out.
@@ -6,16 +6,14 @@ choices of each analysis. Texts of judgments and what they cost are left out.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hearteval.analysis.calls import CallSum
+from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments
 from hearteval.domain import (
     Assignment,
     Attempt,
     Axis,
-    AxisMark,
-    Choice,
     Completion,
     Display,
     Item,
@@ -36,80 +34,6 @@ from hearteval.domain.quality import (
     excluded_now,
 )
 
-TIE: Final = "tie"
-
-
-class JudgmentRow(NamedTuple):
-    """One judgment with what it is about; rows are in no order."""
-
-    assignment_id: str
-    pair_id: str
-    item_id: str
-    first_system_id: str
-    """Who wrote the completion shown as A."""
-    second_system_id: str
-    first_completion_id: str
-    """The one shown as A."""
-    rater_id: str
-    repeat: int
-    choice: Choice
-    strength: int | None
-    """1 to 5; None for a tie."""
-    axes: Mapping[Axis, AxisMark]
-    """Marks by axis; empty where there are none."""
-    finish_reason: str | None
-
-    @property
-    def winner(self) -> str:
-        """The id of the system that is preferred, or ``tie``."""
-        if self.choice == TIE:
-            return TIE
-        return self.first_system_id if self.choice == "first" else self.second_system_id
-
-    def is_among(self, system_ids: Collection[str]) -> bool:
-        """Return whether both systems are among these."""
-        return self.first_system_id in system_ids and self.second_system_id in system_ids
-
-
-AS_THEY_COME = frozenset({"assignment_id", "axes"})
-"""The one is never twice the same, the other shared already by the store."""
-
-
-def judgment_rows(batches: Iterable[Mapping[str, Sequence[Any]]]) -> list[JudgmentRow]:
-    """Return the rows of batches of parallel columns, named as the fields of a row.
-
-    A text that stands in many rows is kept once (`benchmarks/light_rows.py` measures what for).
-
-    Raises:
-        ValueError: The columns of a batch are not of one length.
-    """
-    kept: dict[Any, Any] = {}
-    rows: list[JudgmentRow] = []
-    for batch in batches:
-        columns = [
-            batch[name] if name in AS_THEY_COME else map(kept.setdefault, batch[name], batch[name])
-            for name in JudgmentRow._fields
-        ]
-        rows.extend(map(JudgmentRow._make, zip(*columns, strict=True)))
-    return rows
-
-
-class Assigned(NamedTuple):
-    """What was asked of a rater, as its `Assignment` says it; no attention check."""
-
-    id: str
-    pair_id: str
-    rater_id: str
-    repeat: int
-    first_completion_id: str
-
-    @property
-    def check(self) -> None:
-        """None, as of every assignment that is no attention check."""
-
-
-_ASSIGNED = attrgetter("assignment_id", *Assigned._fields[1:])
-
 
 def withdrawn_pairs(pairs: Iterable[Pair], completions: Iterable[Completion]) -> frozenset[str]:
     """Return the pairs of which a person has withdrawn a text: what was said of them still counts.
@@ -118,17 +42,6 @@ def withdrawn_pairs(pairs: Iterable[Pair], completions: Iterable[Completion]) ->
     """
     gone = {completion.id for completion in completions if completion.is_withdrawn}
     return frozenset(pair.id for pair in pairs if not gone.isdisjoint(pair.completion_ids))
-
-
-def assigned(
-    rows: Sequence[JudgmentRow], open_ones: Sequence[Assignment]
-) -> list[Assigned | Assignment]:
-    """Return what was asked, from what is judged and what was open before that was read."""
-    judged = {row.assignment_id for row in rows} if open_ones else set[str]()
-    return [
-        *map(Assigned._make, map(_ASSIGNED, rows)),
-        *(one for one in open_ones if one.id not in judged),
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +153,7 @@ class ContinuedBoard:
     measured: Mapping[str, tuple[int, str, str]]
     """By system: its verdicts, and the days of the first and the last. Those of the board among
     themselves, those of others all."""
-    again: Sequence[JudgmentRow]
+    again: Judgments
     """What judges were asked again of it, for this study."""
 
 
@@ -281,9 +194,10 @@ class StudyData:
     completions: Sequence[Completion] = ()
     attempts: Sequence[Attempt] = ()
     pairs: Sequence[Pair] = ()
-    """Planned; assignments likewise."""
-    assignments: Sequence[Assigned | Assignment] = ()
-    judgments: Sequence[JudgmentRow] = ()
+    """Planned."""
+    judgments: Judgments = NO_JUDGMENTS
+    unjudged: Sequence[Assignment] = ()
+    """What else was asked: open when the judgments were read; no attention check."""
     exclude_own_family: bool = True
     """Whether judges are kept from their own family's completions."""
     targets: Sequence[RatingTarget] | None = None
@@ -383,6 +297,8 @@ class StudyData:
         Of two people's it is the last by name: an interval takes a judgment as one writer's.
         """
         by = {one.id: one.writer_id for one in self.completions if one.writer_id is not None}
+        if not by:
+            return {}
         wrote = ((pair.id, [by[k] for k in pair.completion_ids if k in by]) for pair in self.pairs)
         return {pair: max(names) for pair, names in wrote if names}
 
@@ -396,13 +312,13 @@ class StudyData:
         if not out:
             return self
         targets = self.targets
-        judgments = [row for row in self.judgments if row.rater_id not in out]
-        there = {row.assignment_id for row in judgments}
+        judgments = self.judgments.select(~self.judgments.rater.is_in(out))
+        there = frozenset(judgments.assignment_ids)
         return replace(
             self,
             raters=[one for one in self.raters if one.id not in out],
             judgments=judgments,
-            assignments=[one for one in self.assignments if one.rater_id not in out],
+            unjudged=[one for one in self.unjudged if one.rater_id not in out],
             ratings=[one for one in self.ratings if one.rater_id not in out],
             targets=None if targets is None else [t for t in targets if t.rater_id not in out],
             seconds={id_: value for id_, value in self.seconds.items() if id_ in there},
@@ -414,7 +330,7 @@ class StudyData:
 
     def of_members(self) -> "StudyData":
         """Return the data with the judgments whose item, systems and rater the study names."""
-        return replace(self, judgments=self._rows_of_members(self.judgments, self.systems))
+        return replace(self, judgments=self._of_members(self.judgments, self.systems))
 
     def with_ratings_of_people(self) -> "StudyData":
         """Return the data in which all is wanted that people rated of its completions.
@@ -436,7 +352,7 @@ class StudyData:
     def with_audit(self) -> "StudyData":
         """Return what judges were audited by: the study's own stress set, and what is in `audit`.
 
-        Judgments of the study's own systems stay; assignments are those of stress texts on the
+        Judgments of the study's own systems stay; what else was asked is of stress texts on the
         study's items.
         """
         bearers = {system.id for system in self.stress}
@@ -445,22 +361,20 @@ class StudyData:
         audit = self.audit or StudyData()
         items = {item.id for item in self.items}
         wanted = {pair.id for pair in (*pairs, *audit.pairs) if pair.item_id in items}
+        systems = {system.id: system for system in (*self.systems, *audit.systems)}
+        bearers = {id_ for id_, system in systems.items() if system.kind == "stress"}
+        judgments = self.judgments + self._of_members(audit.judgments, audit.systems)
+        of_stress = judgments.is_among(bearers)
         return replace(
             self,
-            systems=list({s.id: s for s in (*self.systems, *audit.systems)}.values()),
-            judgments=[*self.judgments, *self._rows_of_members(audit.judgments, audit.systems)],
-            assignments=[a for a in (*self.assignments, *audit.assignments) if a.pair_id in wanted],
+            systems=[*systems.values()],
+            judgments=judgments.select(~of_stress | judgments.pair.is_in(wanted)),
+            unjudged=[a for a in (*self.unjudged, *audit.unjudged) if a.pair_id in wanted],
             attempts=[*self.attempts, *audit.attempts],
         )
 
-    def _rows_of_members(
-        self, rows: Iterable[JudgmentRow], systems: Sequence[System]
-    ) -> list[JudgmentRow]:
+    def _of_members(self, judgments: Judgments, systems: Sequence[System]) -> Judgments:
         items = {item.id for item in self.items}
-        among = {system.id for system in systems}
         raters = {rater.id for rater in self.raters}
-        return [
-            row
-            for row in rows
-            if row.item_id in items and row.rater_id in raters and row.is_among(among)
-        ]
+        among = judgments.is_among({system.id for system in systems})
+        return judgments.select(judgments.item.is_in(items) & judgments.rater.is_in(raters) & among)

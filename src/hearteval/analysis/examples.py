@@ -1,17 +1,21 @@
 """Which comparisons a person should read: of every two systems the contested, the clear, and any.
 
-Chosen from light rows; texts and reasons are read later, of these only. A choice depends on the
+Chosen by what was said; texts and reasons are read later, of these only. A choice depends on the
 study's seed and on what was judged, never on the order of rows.
 """
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from hearteval.analysis.data import TIE, JudgmentRow
+import numpy as np
+from numpy.typing import NDArray
+
+from hearteval.analysis.judgments import Judgments
 from hearteval.domain import System
+from hearteval.stats.comparisons import IntArray
 
 ChosenAs = Literal["contested", "decisive", "random"]
 N_OF_EACH = 2
@@ -45,7 +49,7 @@ class Example:
 
 
 def choose_examples(
-    judgments: Iterable[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     *,
     seed: int,
@@ -61,20 +65,15 @@ def choose_examples(
     Repeats are left out, and completions of one system compared with each other.
     """
     names = {system.id: system.name for system in systems}
-    found: dict[str, list[JudgmentRow]] = defaultdict(list)
-    for row in judgments:
-        is_of_two = row.first_system_id != row.second_system_id
-        if row.repeat == 0 and is_of_two and row.is_among(names):
-            found[row.pair_id].append(row)
-    by_systems: dict[tuple[str, str], list[Example]] = defaultdict(list)
-    for rows in found.values():
-        sides = sorted((rows[0].first_system_id, rows[0].second_system_id), key=names.__getitem__)
-        example = _example(rows, (sides[0], sides[1]), names, people)
-        by_systems[example.left, example.right].append(example)
+    of_two = judgments.first_system.codes != judgments.second_system.codes
+    is_first = judgments.repeat == 0
+    found = _Compared(
+        judgments.select(of_two & is_first & judgments.is_among(names)), names, people
+    )
     return tuple(
         example
-        for _, examples in sorted(by_systems.items())
-        for example in _choose(examples, seed=seed, n_of_each=n_of_each)
+        for places in found.by_systems()
+        for example in _choose(found, places, seed=seed, n_of_each=n_of_each)
     )
 
 
@@ -111,52 +110,90 @@ def _contest(example: Example) -> tuple[bool, float, float, str]:
     return not example.is_opposed, -example.contest, example.lead, example.pair_id
 
 
-def _example(
-    rows: Sequence[JudgmentRow],
-    ends: tuple[str, str],
-    names: Mapping[str, str],
-    people: Collection[str],
-) -> Example:
-    n_for, strengths, leads = [0, 0], [0, 0], [0, 0]
-    for row in rows:
-        if row.choice != TIE:
-            side = ends.index(row.winner)
-            n_for[side] += 1
-            strengths[side] += row.strength or 0
-            if people:
-                leads[row.rater_id in people] += 1 if side else -1
-    is_decisive = len(rows) in n_for
-    return Example(
-        pair_id=rows[0].pair_id,
-        item_id=rows[0].item_id,
-        left=names[ends[0]],
-        right=names[ends[1]],
-        chosen_as="contested" if all(n_for) else "decisive" if is_decisive else "random",
-        contest=min(strengths) / len(rows),
-        lead=abs(strengths[0] - strengths[1]) / len(rows),
-        ahead=None if strengths[0] == strengths[1] else names[ends[strengths[1] > strengths[0]]],
-        assignment_ids=tuple(sorted(row.assignment_id for row in rows)),
-        is_opposed=leads[0] * leads[1] < 0,
-    )
+class _Compared:
+    """What was said of each pair of completions: columns, a row for each pair."""
+
+    def __init__(
+        self, judgments: Judgments, names: Mapping[str, str], people: Collection[str]
+    ) -> None:
+        self.judgments = judgments
+        pair_codes, first, self.pair = np.unique(
+            judgments.pair.codes, return_index=True, return_inverse=True
+        )
+        self.names = [names.get(id_, "") for id_ in judgments.first_system.values]
+        _, place = np.unique(self.names, return_inverse=True)
+        ends = np.stack([judgments.first_system.codes[first], judgments.second_system.codes[first]])
+        self.left, self.right = np.take_along_axis(ends, np.argsort(place[ends], axis=0), axis=0)
+        self.pair_ids = [judgments.pair.values[k] for k in pair_codes]
+        self.item_ids = [judgments.item.values[k] for k in judgments.item.codes[first]]
+        self.n = np.bincount(self.pair)
+        self.rows = np.split(np.argsort(self.pair, kind="stable"), np.cumsum(self.n)[:-1])
+        won = [judgments.winner == end[self.pair] for end in (self.left, self.right)]
+        self.n_for = np.stack([self._sum(side) for side in won])
+        self.strengths = np.stack([self._sum(side * judgments.strength) for side in won])
+        is_person = judgments.rater.is_in(people)
+        leads = [
+            self._sum((won[1].astype(np.int64) - won[0]) * kind) for kind in (~is_person, is_person)
+        ]
+        self.opposed = {*np.flatnonzero(leads[0] * leads[1] < 0).tolist()}
+        self.contest = self.strengths.min(axis=0) / self.n
+        self.lead = np.abs(self.strengths[0] - self.strengths[1]) / self.n
+        is_contested = self.n_for.min(axis=0) > 0
+        is_decisive = self.n_for.max(axis=0) == self.n
+        self.is_contested, self.is_decisive = is_contested, is_decisive & ~is_contested
+
+    def _sum(self, values: NDArray[Any]) -> IntArray:
+        return np.bincount(self.pair, weights=values, minlength=len(self.pair_ids)).astype(np.int64)
+
+    def by_systems(self) -> Iterator[list[int]]:
+        """Yield the pairs of each two systems, in the order of their names."""
+        found: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for k, (left, right) in enumerate(
+            zip(self.left.tolist(), self.right.tolist(), strict=True)
+        ):
+            found[self.names[left], self.names[right]].append(k)
+        for _, places in sorted(found.items()):
+            yield places
+
+    def example(self, k: int, chosen_as: ChosenAs) -> Example:
+        """Return one of them, to be read."""
+        ahead = np.sign(self.strengths[1, k] - self.strengths[0, k])
+        left, right = self.names[self.left[k]], self.names[self.right[k]]
+        return Example(
+            pair_id=self.pair_ids[k],
+            item_id=self.item_ids[k],
+            left=left,
+            right=right,
+            chosen_as=chosen_as,
+            contest=float(self.contest[k]),
+            lead=float(self.lead[k]),
+            ahead=(None, right, left)[ahead],
+            assignment_ids=tuple(
+                sorted(map(bytes.decode, self.judgments.assignment[self.rows[k]].tolist()))
+            ),
+            is_opposed=k in self.opposed,
+        )
 
 
-def _choose(examples: Collection[Example], *, seed: int, n_of_each: int) -> list[Example]:
+def _choose(
+    found: _Compared, places: Collection[int], *, seed: int, n_of_each: int
+) -> list[Example]:
     """Choose among the comparisons of two systems, which say by themselves what they could be."""
-    chance = {
-        one.pair_id: hashlib.sha256(f"{seed}/{one.pair_id}".encode()).digest() for one in examples
-    }
-    drawn = sorted(examples, key=lambda one: chance[one.pair_id])
-    contested = sorted((one for one in drawn if one.chosen_as == "contested"), key=_opposed_first)
-    decisive = sorted((one for one in drawn if one.chosen_as == "decisive"), key=_strongest)
+    drawn = sorted(places, key=lambda k: _chance(seed, found.pair_ids[k]))
+    contest, lead = found.contest, found.lead
+    contested = [k for k in drawn if found.is_contested[k]]
+    contested.sort(key=lambda k: (k not in found.opposed, -contest[k], lead[k]))
+    decisive = sorted(
+        (k for k in drawn if found.is_decisive[k]), key=lambda k: (-contest[k], -lead[k])
+    )
     chosen = [*contested[:n_of_each], *decisive[:n_of_each]]
-    taken = {one.pair_id for one in chosen}
-    others = [one for one in drawn if one.pair_id not in taken][:n_of_each]
-    return [*chosen, *(replace(one, chosen_as="random") for one in others)]
+    others = [k for k in drawn if k not in chosen][:n_of_each]
+    return [
+        *(found.example(k, "contested") for k in contested[:n_of_each]),
+        *(found.example(k, "decisive") for k in decisive[:n_of_each]),
+        *(found.example(k, "random") for k in others),
+    ]
 
 
-def _opposed_first(example: Example) -> tuple[bool, float, float]:
-    return (not example.is_opposed, *_strongest(example))
-
-
-def _strongest(example: Example) -> tuple[float, float]:
-    return -example.contest, -example.lead if example.chosen_as == "decisive" else example.lead
+def _chance(seed: int, pair_id: str) -> bytes:
+    return hashlib.sha256(f"{seed}/{pair_id}".encode()).digest()

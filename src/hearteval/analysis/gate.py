@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 
 from hearteval.analysis.columns import SCORES
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import Axis, Rater, System, display_form
 from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.gate import GateResult, GateRule
@@ -92,11 +93,10 @@ def score_items(
         both_orders: Whether each judge was to judge each pair in both orders.
     """
     baseline, candidate = pair
-    known = {judge.id for judge in judges}
     rows: dict[str, list[JudgmentRow]] = defaultdict(list)
-    for row in data.judgments:
-        two = {row.first_system_id, row.second_system_id}
-        if row.repeat == 0 and row.rater_id in known and two == {baseline.id, candidate.id}:
+    compared = data.judgments.first_ones.by({judge.id for judge in judges})
+    for row in compared.among({baseline.id, candidate.id}):
+        if row.first_system_id != row.second_system_id:
             rows[row.item_id].append(row)
     same = _identical(data, baseline, candidate)
     wanted = len(judges) * (2 if both_orders else 1)

@@ -269,7 +269,7 @@ def measure_all(data: StudyData, by: Kind, study: str) -> Known:
     if by == "judges":
         return known
     members = data.of_members()
-    rows = [row for row in members.judgments if row.is_among({s.id for s in data.ranked})]
+    rows = members.judgments.among({s.id for s in data.ranked})
     found = anchor_judgments(rows, members, level=LEVEL, assume_random=False)
     if found is None or found.tau_elo is None:
         return known

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.coverage.study import Coverage
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import StressResult
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.ranking.anchored import AnchoredRanking
 from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
@@ -94,10 +95,10 @@ class Basis:
 
     data: StudyData
     coverage: Coverage
-    again: Sequence[JudgmentRow]
-    rows: Sequence[JudgmentRow]
+    again: Judgments
+    rows: Judgments
     columns: JudgmentColumns
-    voted: Sequence[JudgmentRow]
+    voted: Judgments
     counted: JudgmentColumns
     voters: Headline
     anchored: AnchoredRanking | None

@@ -23,8 +23,9 @@ from hearteval.analysis.coverage.study import (
     find_failures,
     naming_words,
 )
-from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, withdrawn_pairs
+from hearteval.analysis.data import Provenance, StudyData, withdrawn_pairs
 from hearteval.analysis.examples import Example, choose_examples
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.anchored import AnchoredRanking, anchor_judgments
@@ -162,9 +163,8 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     data = stored.of_members()
     n_foreign = len(stored.judgments) - len(data.judgments)
     ranked = data.ranked
-    ranked_ids = {system.id for system in ranked}
-    of_ranked = [row for row in data.judgments if row.is_among(ranked_ids)]
-    rows = [row for row in of_ranked if row.repeat == 0]
+    of_ranked = data.judgments.among({system.id for system in ranked})
+    rows = of_ranked.first_ones
     columns = to_columns(rows, data)
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
     voters, counted = choose_headline(rows, ranked, set(people_among(data.raters)), headline)
@@ -250,7 +250,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         ratings=ratings,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(
-            (row for row in rows if row.pair_id not in gone),
+            rows.select(~rows.pair.is_in(gone)),
             ranked,
             seed=seed,
             people=frozenset(people_among(data.raters)),
@@ -267,7 +267,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         axis_names=names,
         mine=mine,
         against=against,
-        headline=voters if rows and is_compared else None,
+        headline=voters if len(rows) and is_compared else None,
         anchored=anchored if is_compared else None,
         sections=named,
     )
@@ -327,7 +327,7 @@ def _unused(data: StudyData) -> list[Notice]:
             " longer names; they are kept and not used."
         )
         said.append(Notice(Kind.UNUSED, text))
-    if data.judgments:
+    if len(data.judgments):
         text = (
             f"{len(data.judgments)} stored judgments of pairs are kept and enter no score: the"
             " study's protocol is rating."
@@ -337,8 +337,8 @@ def _unused(data: StudyData) -> list[Notice]:
 
 
 def _rank(
-    rows: Sequence[JudgmentRow],
-    every: Sequence[JudgmentRow],
+    rows: Judgments,
+    every: Judgments,
     data: StudyData,
     voters: Headline,
     anchored: AnchoredRanking | None,
@@ -346,15 +346,14 @@ def _rank(
     level: float,
 ) -> tuple[Leaderboard | None, str | None]:
     """Return the ranking, or why there is none; where the study file chose, with its setting."""
-    if not every:
+    if not len(every):
         return None, "there is no judgment yet; see what is missing"
     chosen = f'by [analysis] headline = "{voters.asked}" there is no ranking: '
     try:
         if voters.by == "anchored":
             _require_anchored(anchored)
-        if not rows:
+        if not len(rows):
             raise NotIdentifiedError(f"there is no judgment by {voters.by}")
-        counted = {row.rater_id for row in rows}
         found = rank_systems(
             rows,
             data.ranked,
@@ -362,7 +361,7 @@ def _rank(
             writers=data.writers,
             level=level,
             asks_people=data.asks_people_axes,
-            others=[row for row in every if row.rater_id not in counted],
+            others=every.select(~every.rater.is_in(rows.rater.present)),
         )
     except NotIdentifiedError as error:
         return None, f"{chosen if voters.asked else ''}{error}"

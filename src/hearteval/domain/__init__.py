@@ -29,6 +29,7 @@ from hearteval.domain.items import (
 from hearteval.domain.judging import (
     AXES,
     AXIS_NAMES,
+    CHOICES,
     EQUAL_WEIGHTS,
     MAX_SCORE,
     OVERALL,
@@ -44,7 +45,9 @@ from hearteval.domain.judging import (
     axis_key,
     axis_names,
     in_order,
+    pack_marks,
     renamed_axes,
+    unpack_marks,
     words_in,
 )
 from hearteval.domain.labels import Label, LabelVerdict, last_word, plain_text
@@ -65,6 +68,7 @@ from hearteval.domain.systems import (
 __all__ = [
     "AXES",
     "AXIS_NAMES",
+    "CHOICES",
     "CUES",
     "EQUAL_WEIGHTS",
     "LEFT_OUT",
@@ -112,10 +116,12 @@ __all__ = [
     "is_tombstone",
     "last_word",
     "normalised",
+    "pack_marks",
     "plain_text",
     "read_display",
     "record_id",
     "renamed_axes",
     "shows_text",
+    "unpack_marks",
     "words_in",
 ]

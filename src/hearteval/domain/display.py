@@ -7,6 +7,7 @@ setting. Words, spelling, capitals and punctuation stay; only what is typography
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Literal
 
 from hearteval.domain.items import shows_text
@@ -63,6 +64,7 @@ _RULES = [
 ]
 
 
+@lru_cache(maxsize=1 << 15)
 def display_form(text: str, display: Display) -> str:
     """Return a reply as raters see it; done twice, it changes nothing more.
 

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from hearteval.domain.ids import fill_id, normalised, record_id, require
 from hearteval.domain.systems import IMPORTED, NO_CALL, Call, JsonObject
@@ -55,6 +55,35 @@ class AxisMark(NamedTuple):
 
     choice: Choice
     strength: int | None
+
+
+CHOICES: tuple[Choice, ...] = ("second", "tie", "first")
+"""By what the completion shown first has won, in halves."""
+MARK_STEP = MAX_STRENGTH + 1
+_MARKS = tuple(
+    AxisMark(choice, strength or None) for choice in CHOICES for strength in range(MARK_STEP)
+)
+_MARK_CODES = {mark: code for code, mark in enumerate(_MARKS, start=1)}
+_AXIS_PLACES = {axis: place for place, axis in enumerate(AXIS_NAMES)}
+
+
+def pack_marks(axes: Mapping[Axis, Sequence[Any]]) -> bytes:
+    """Return axis marks, (choice, strength) each, as a byte for each of `AXIS_NAMES`.
+
+    It is 0 without a mark, else 1 + `MARK_STEP` times the place in `CHOICES` + any strength.
+
+    Raises:
+        KeyError: There is no such axis or mark.
+    """
+    packed = bytearray(len(AXIS_NAMES))
+    for axis, mark in axes.items():
+        packed[_AXIS_PLACES[axis]] = _MARK_CODES[tuple(mark)]  # type: ignore[index]
+    return bytes(packed)
+
+
+def unpack_marks(packed: bytes) -> dict[Axis, AxisMark]:
+    """Return the marks that `pack_marks` has packed."""
+    return {axis: _MARKS[code - 1] for axis, code in zip(AXIS_NAMES, packed, strict=True) if code}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ common is asked of these alone.
 from collections import defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import content_hash
 
 

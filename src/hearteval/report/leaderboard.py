@@ -11,7 +11,7 @@ from itertools import compress
 from operator import attrgetter
 from typing import Any
 
-from hearteval.analysis.latency import Spread, SystemLatency
+from hearteval.analysis.coverage.latency import Spread, SystemLatency
 from hearteval.analysis.ranking.axes.tables import AxisAsked, WinRate
 from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow

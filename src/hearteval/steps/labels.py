@@ -12,7 +12,7 @@ from functools import partial
 from operator import attrgetter
 from typing import ClassVar, Literal
 
-from hearteval.analysis.data import JudgmentRow, judgment_rows
+from hearteval.analysis.judgments import JudgmentRow, judgment_columns
 from hearteval.domain import (
     Attempt,
     Completion,
@@ -236,14 +236,9 @@ def _reasons(store: Store, study: Study, taxonomy: Taxonomy) -> list[LabelledTex
 def _first_judgments(store: Store, study: Study) -> dict[str, JudgmentRow]:
     """Return the first judgments of what is ranked, but the cue judge's, by their assignments."""
     raters = {rater.id for rater in store.iter(Rater, study) if rater.family != "cue"}
-    stress = _systems(store, study, "stress")
-    return {
-        row.assignment_id: row
-        for row in judgment_rows(store.judgment_table(study))
-        if not row.repeat
-        and row.rater_id in raters
-        and stress.isdisjoint((row.first_system_id, row.second_system_id))
-    }
+    rows = judgment_columns(store.judgment_table(study)).first_ones.by(raters)
+    is_stress = rows.names(_systems(store, study, "stress"))
+    return {row.assignment_id: row for row in rows.select(~is_stress)}
 
 
 def _items(store: Store, study: Study, _: Taxonomy) -> list[LabelledText]:

@@ -96,8 +96,9 @@ class Store(Protocol):
     ) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Yield the study's judgments as batches of parallel columns, for analysis.
 
-        They are the fields of its `JudgmentRow`: no texts, no costs. Judgments of attention checks
-        are left out. People's alone are not compared with the sum of what was written.
+        They are the fields of its `JudgmentRow`, marks as `pack_marks` has them: no texts, no
+        costs. Judgments of attention checks are left out. People's alone are not compared with the
+        sum of what was written.
         """
         ...
 

@@ -43,6 +43,7 @@ from hearteval.domain import (
     Turn,
     flat_fields,
     normalised,
+    pack_marks,
     words_in,
 )
 from hearteval.errors import InvalidRecordError
@@ -153,10 +154,13 @@ def _mark(choice: Choice, strength: int | None) -> AxisMark:
     return AxisMark(choice, strength)
 
 
-@cache
-def marks_from_text(axes: str) -> Mapping[str, AxisMark]:
-    """Read axis marks from JSON text; the result is shared, because the same marks come often."""
-    return _marks_from_json(json.loads(axes))
+class PackedMarks(dict[str, bytes]):
+    """Axis marks as `pack_marks` has them, by their JSON text: the same marks come often."""
+
+    def __missing__(self, text: str) -> bytes:
+        """Read marks; what are none is a `KeyError`."""
+        made = self[text] = pack_marks(json.loads(text))
+        return made
 
 
 _PLANNED = (Assignment, Rating, LatencyProbe)

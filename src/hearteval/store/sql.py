@@ -89,6 +89,7 @@ from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
     MEMBER_FIELDS,
     TABLES,
+    PackedMarks,
     assigned_query,
     call_queries,
     checks_query,
@@ -97,7 +98,6 @@ from hearteval.store.rows import (
     judgment_query,
     kind_name,
     label_query,
-    marks_from_text,
     n_pairs_query,
     planned_query,
     read_studies,
@@ -299,16 +299,16 @@ class SqlStore:
         """Yield the study's assignments that have no judgment yet."""
         query = unjudged_query(study)
 
-        def counts(connection: Connection) -> tuple[int, int]:
+        def counts(connection: Connection) -> tuple[int, int, int]:
             # In this order, so that what others add meanwhile is never missed.
             n_judged = n_written(connection, Judgment, study.id)
-            n_open = connection.execute(select(func.count()).select_from(query.subquery()))
-            n_closed = -n_open.scalar_one() + n_written(connection, Assignment, study.id)
-            return n_closed, n_judged
+            found = connection.execute(select(func.count()).select_from(query.subquery()))
+            n_open = found.scalar_one()
+            return n_open, n_written(connection, Assignment, study.id), n_judged
 
-        n_closed, n_judged = self._read(counts)
-        self._require_all(Judgment, n_closed, n_judged)
-        return self._opened(query, is_checked=is_checked)
+        n_open, n_planned, n_judged = self._read(counts)
+        self._require_all(Judgment, n_planned - n_open, n_judged)
+        return self._opened(query, is_checked=is_checked) if n_open else iter(())
 
     def _opened(self, query: Select[Any], *, is_checked: bool) -> Iterator[Assignment]:
         for records, kept in self._assignments(query):
@@ -346,10 +346,11 @@ class SqlStore:
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
         n_read, n_least = 0, self._n_written(Judgment, study)
         written, found = self._read(partial(as_read.written, study=study)), NOTHING
+        packed = PackedMarks()
         for columns in self._columns(Judgment, judgment_query(study, of_people=of_people), *keys):
             found = found.and_also(total_of(zip(*columns.values(), strict=True)))
             with self._sound(Judgment):
-                columns["axes"] = list(map(marks_from_text, columns["axes"]))
+                columns["axes"] = [packed[text] for text in columns["axes"]]
                 if not set(columns["choice"]) <= set(get_args(Choice)):
                     raise ValueError("a choice is none")
             n_read += len(columns["axes"])

@@ -49,7 +49,7 @@ def _read(path: Path, panel: Sequence[str], tell: Tell, *, is_one: bool) -> tupl
                 f"{path}: its judges rate replies, so nothing is ranked that could be compared"
             )
         data = read_data(session, study).without_excluded()
-        who = {row.rater_id for row in data.judgments}
+        who = {*data.judgments.rater.present}
         known = [rater for rater in session.store.iter(Rater) if rater.id in who]
     raters = [*data.raters] if not panel else _panel(path, panel, known)
     name = f"{study.name} by {', '.join(panel)}" if panel and is_one else study.name

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from hearteval.analysis.coverage.latency import SystemLatency, latency_by_system
 from hearteval.analysis.coverage.missing import Failure, find_causes, last_attempts
 from hearteval.analysis.coverage.study import count_by_source, cover_data, find_failures
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.latency import SystemLatency, latency_by_system
 from hearteval.analysis.study import StudyResults
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
 from hearteval.config import StudySettings
@@ -368,16 +368,13 @@ def audit_study(
 
 def _audit_failures(session: Session, data: StudyData) -> tuple[Failure, ...]:
     """Warn of what is missing of each judge's audit; return the judges that failed in it."""
-    judged = {row.assignment_id for row in data.judgments}
+    judgments = data.judgments.among({system.id for system in data.stress})
     last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
     names = {judge.id: judge.name for judge in data.judges}
-    assigned = {id_: [one.id for one in data.assignments if one.rater_id == id_] for id_ in names}
-    causes = {
-        id_: find_causes([one for one in ids if one not in judged], last)
-        for id_, ids in assigned.items()
-    }
+    absent = {id_: [one.id for one in data.unjudged if one.rater_id == id_] for id_ in names}
+    causes = {id_: find_causes(ids, last) for id_, ids in absent.items()}
     warn_of_missing(session, PairStep(), names, causes)
-    n_wanted = {id_: len(ids) for id_, ids in assigned.items()}
+    n_wanted = {id_: len(judgments.by({id_})) + len(ids) for id_, ids in absent.items()}
     return find_failed(session, PairStep(), names, causes, n_wanted)
 
 
@@ -415,11 +412,17 @@ def _judge(session: Session, study: Study, plan: AuditPlan) -> AskedCounts:
 def _audit_data(session: Session, study: Study, plan: AuditPlan) -> StudyData:
     store = session.store
     ranked = [system for system in store.iter(System, study) if system.kind != "stress"]
+    bearers = list(store.iter(System, plan.study))
+    asked = {one.id: one for one in plan.records if isinstance(one, Assignment)}
+    judgments = read_judgments(session, study, plan.study)
+    is_asked = judgments.is_of(asked)
+    judged = {*judgments.select(is_asked).assignment_ids}
+    of_stress = judgments.is_among({system.id for system in bearers})
     return StudyData(
-        systems=[*ranked, *store.iter(System, plan.study)],
+        systems=[*ranked, *bearers],
         raters=list(store.iter(Rater, study)),
-        judgments=read_judgments(session, study, plan.study),
-        assignments=[record for record in plan.records if isinstance(record, Assignment)],
+        judgments=judgments.select(is_asked | ~of_stress),
+        unjudged=[one for id_, one in asked.items() if id_ not in judged],
         attempts=[*store.iter(Attempt, study), *store.iter(Attempt, plan.study)],
         exclude_own_family=session.settings.judging.plan.exclude_own_family,
     )

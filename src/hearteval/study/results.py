@@ -15,17 +15,15 @@ import sqlalchemy
 from hearteval.analysis.calls import CallSum, Spending, sum_spending
 from hearteval.analysis.data import (
     ContinuedBoard,
-    JudgmentRow,
     LabelRow,
     Provenance,
     ReasonRow,
     StudyData,
     TaxonomyLabels,
-    assigned,
-    judgment_rows,
     withdrawn_pairs,
 )
 from hearteval.analysis.judges.same_model import warn_of_same_models
+from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments, judgment_columns
 from hearteval.analysis.labels import RATIONALES
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults, analyze_study
@@ -120,7 +118,7 @@ def read_data(session: Session, study: Study) -> StudyData:
     labels = stored_labels(session, study)
     screened, screens = read_screened(store, study, ranked)
     # People who have written or reviewed only are no raters of this study.
-    who = {row.rater_id for row in judgments} | {rating.rater_id for rating in ratings}
+    who = {*judgments.rater.present, *(rating.rater_id for rating in ratings)}
     return StudyData(
         items=items,
         systems=systems,
@@ -128,8 +126,8 @@ def read_data(session: Session, study: Study) -> StudyData:
         completions=completions,
         attempts=list(store.iter(Attempt, study)),
         pairs=pairs,
-        assignments=assigned(judgments, open_ones),
         judgments=judgments,
+        unjudged=_still_open(open_ones, judgments),
         audit=stored_audit(session, study),
         halo=stored_halo(session, study),
         board=stored_board(session, study, judgments),
@@ -226,9 +224,9 @@ def stored_audit(session: Session, study: Study) -> StudyData | None:
     return StudyData(
         systems=list(store.iter(System, audit)),
         pairs=list(store.iter(Pair, audit)),
-        assignments=assigned(judgments, open_ones),
         attempts=list(store.iter(Attempt, audit)),
         judgments=judgments,
+        unjudged=_still_open(open_ones, judgments),
     )
 
 
@@ -244,9 +242,9 @@ def stored_halo(session: Session, study: Study) -> StudyData | None:
     )
     return StudyData(
         raters=list(store.iter(Rater, halo)),
-        assignments=assigned(judgments, open_ones),
         attempts=list(store.iter(Attempt, halo)),
         judgments=judgments,
+        unjudged=_still_open(open_ones, judgments),
     )
 
 
@@ -268,9 +266,7 @@ def stored_calibration(session: Session, study: Study) -> StudyData | None:
     )
 
 
-def stored_board(
-    session: Session, study: Study, judgments: Sequence[JudgmentRow]
-) -> ContinuedBoard | None:
+def stored_board(session: Session, study: Study, judgments: Judgments) -> ContinuedBoard | None:
     """Read which verdicts of a continued board came when, and what judges were asked again."""
     if not study.pool:
         return None
@@ -285,12 +281,12 @@ def stored_board(
             if is_old or system_id not in study.pool:
                 came[system_id].append(days[row.assignment_id])
     drift = store.latest_study(drift_study_id(study))
-    again = read_judgments(session, drift) if drift else []
+    again = read_judgments(session, drift) if drift else NO_JUDGMENTS
     return ContinuedBoard(
         release=study.design["pool"]["release"],
         pool=study.pool,
         measured={id_: (len(own), min(own), max(own)) for id_, own in came.items()},
-        again=[row for row in again if row.repeat == study.pool_version],
+        again=again.select(again.repeat == study.pool_version),
     )
 
 
@@ -349,17 +345,24 @@ def _reasons(session: Session, labels: Sequence[TaxonomyLabels]) -> dict[str, Re
     }
 
 
-def read_judgments(session: Session, *studies: Study) -> list[JudgmentRow]:
+def _still_open(open_ones: Sequence[Assignment], judgments: Judgments) -> list[Assignment]:
+    """Return what was open before judgments were read, and is not among them."""
+    ids = [one.id for one in open_ones]
+    answered = {*judgments.select(judgments.is_of(ids)).assignment_ids}
+    return [one for one in open_ones if one.id not in answered]
+
+
+def read_judgments(session: Session, *studies: Study) -> Judgments:
     """Read the judgments of some studies."""
-    return judgment_rows(
+    return judgment_columns(
         batch for study in studies for batch in session.store.judgment_table(study)
     )
 
 
-def read_votes(session: Session, study: Study) -> list[JudgmentRow]:
+def read_votes(session: Session, study: Study) -> Judgments:
     """Read the judgments of a study that count: without those of people who are left out."""
-    out = left_out(session, study)
-    return [row for row in read_judgments(session, study) if row.rater_id not in out]
+    judgments = read_judgments(session, study)
+    return judgments.select(~judgments.rater.is_in(left_out(session, study)))
 
 
 def left_out(session: Session, study: Study) -> frozenset[str]:

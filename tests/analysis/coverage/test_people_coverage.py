@@ -5,6 +5,7 @@ from dataclasses import replace
 from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_raters
 
 from hearteval.analysis.coverage.study import PeopleCoverage, WriterCoverage, cover_data
+from hearteval.analysis.judgments import NO_JUDGMENTS
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Assignment
 from hearteval.notices import Kind
@@ -63,12 +64,12 @@ def test_what_people_have_not_done_yet_fails_no_run() -> None:
         rater_id=made.raters[3].id,
         first_completion_id=pair.completion_ids[0],
     )
-    data = replace(data, assignments=[*data.assignments, waiting])
+    data = replace(data, unjudged=[waiting])
     results = analyze_study(data)
     assert {failure.name for failure in results.failures} == set()
     empty = [text for text in data.completions if text.system_id != PEOPLE.id]
     without = analyze_study(
-        replace(data, completions=empty, pairs=[], assignments=[], judgments=[], raters=[])
+        replace(data, completions=empty, pairs=[], unjudged=[], judgments=NO_JUDGMENTS, raters=[])
     )
     assert "People" not in {failure.name for failure in without.failures}
 

@@ -7,6 +7,7 @@ from invented_results import section_of
 from judged_study import CUE, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.judges import consistency_results
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice
 from hearteval.sections.judges import Judges
@@ -51,11 +52,11 @@ def test_a_repeat_is_compared_with_the_first_time_in_its_order() -> None:
     maker.judge(maker.items[0], (one, two), "second")
     *first, last = maker.judgments
     again = last._replace(repeat=1)
-    order, repeat = consistency_results([*first, again], raters=NAMES, level=0.95)
+    order, repeat = consistency_results(judgments_of([*first, again]), raters=NAMES, level=0.95)
     assert (order.check, order.rate) == ("order", 0.0)
     assert (repeat.check, repeat.rate, repeat.n_pairs) == ("repeat", 0.0, 1)
     same = [*first, again._replace(choice="first")]
-    assert consistency_results(same, raters=NAMES, level=0.95)[1].rate == 1.0
+    assert consistency_results(judgments_of(same), raters=NAMES, level=0.95)[1].rate == 1.0
 
 
 def test_repeats_never_enter_the_ranking() -> None:
@@ -65,6 +66,8 @@ def test_repeats_never_enter_the_ranking() -> None:
     maker.judge(maker.items[0], (one, two), "first", strength=5)
     *first, last = maker.judgments
     again = last._replace(repeat=1)
-    after = analyze_study(replace(maker.data(), judgments=[*first, again]), sections=[Judges])
+    after = analyze_study(
+        replace(maker.data(), judgments=judgments_of([*first, again])), sections=[Judges]
+    )
     assert after.leaderboard == before.leaderboard
     assert [result.check for result in section_of(after, Judges).consistency] == ["order", "repeat"]

@@ -1,15 +1,18 @@
 """What the judges say together, against cases worked out by hand."""
 
+from dataclasses import replace
+
 from invented_results import section_of
 from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges.majorities import (
     JudgeAgreement,
     JudgeMajorities,
     JudgeVotes,
     SystemPairJudges,
-    count_judges_together,
 )
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice, Rater, System
 from hearteval.sections.judges import Judges
@@ -32,9 +35,13 @@ def judge(maker: StudyMaker, item: int, rater: Rater, there: Choice, back: Choic
 
 
 def together(maker: StudyMaker) -> JudgeMajorities:
-    found = count_judges_together(maker.judgments, [ONE, TWO, THREE], maker.raters)
+    found = majorities_in(maker.data())
     assert found is not None
     return found
+
+
+def majorities_in(data: StudyData) -> JudgeMajorities | None:
+    return section_of(analyze_study(data, sections=[Judges]), Judges).majorities
 
 
 def four_pairs() -> JudgeMajorities:
@@ -108,8 +115,8 @@ def test_repeats_are_left_out() -> None:
     before = together(maker)
     maker.judge(maker.items[0], THERE, "second", rater=A)
     *first, last = maker.judgments
-    repeated = [*first, last._replace(repeat=1)]
-    assert count_judges_together(repeated, [ONE, TWO], [A]) == before
+    repeated = judgments_of([*first, last._replace(repeat=1)])
+    assert majorities_in(replace(maker.data(), judgments=repeated)) == before
 
 
 def test_the_stress_set_is_left_out() -> None:
@@ -125,18 +132,12 @@ def test_people_are_left_out() -> None:
     maker = maker_of(1)
     maker.raters = [person]
     maker.judge(maker.items[0], THERE, "first", rater=person)
-    assert count_judges_together(maker.judgments, [ONE, TWO], [person]) is None
+    assert majorities_in(maker.data()) is None
 
 
-def test_a_study_comes_with_its_majorities() -> None:
-    maker = maker_of(1)
-    judge(maker, 0, A, "first", "second")
-    found = section_of(analyze_study(maker.data(), sections=[Judges]), Judges).majorities
-    assert found == together(maker)
-    assert found is not None
-    assert found.status == "planned"
+def test_majorities_are_planned() -> None:
+    assert four_pairs().status == "planned"
 
 
 def test_without_a_judgment_there_are_no_majorities() -> None:
-    results = analyze_study(maker_of(1).data(), sections=[Judges])
-    assert section_of(results, Judges).majorities is None
+    assert majorities_in(maker_of(1).data()) is None

@@ -1,9 +1,11 @@
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearteval.analysis.agreement.pair_votes import ABSENT, FLIP, ONE, OTHER, TIE
 from hearteval.analysis.judges.majorities import (
     MajorityCounts,
     PairMajority,
@@ -83,13 +85,15 @@ def test_flips_alone_are_no_majority() -> None:
 
 
 def test_pairs_are_counted_by_the_raters_behind_them() -> None:
-    pairs = [
-        majority({"one": ["low"], "two": ["low"], "three": ["high"]}),
-        majority({"one": ["low"], "two": ["high"]}),
-        majority({"one": ["tie"], "two": ["low", "high"]}),
-        majority({"one": ["high"], "three": ["high"]}),
-        majority({}),
-    ]
+    pairs = np.array(
+        [
+            [ONE, ONE, OTHER],
+            [ONE, OTHER, ABSENT],
+            [TIE, FLIP, ABSENT],
+            [OTHER, ABSENT, OTHER],
+            [ABSENT, ABSENT, ABSENT],
+        ]
+    )
     assert count_majorities(pairs) == MajorityCounts(
         n_pairs=5,
         n_no_majority=2,

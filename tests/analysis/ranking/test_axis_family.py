@@ -8,6 +8,7 @@ import pytest
 import scipy.stats
 from judged_study import StudyMaker, make_items, make_systems
 
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater
 
@@ -31,7 +32,7 @@ def board(n_systems: int, seed: int = 3, n_items: int = 25) -> Leaderboard:
             made.judge(item, pair, sides[1], rater=JUDGE)
             marks.append({a: AxisMark(side, 2) for a, side in zip(AXES, sides, strict=True)})
     rows = [row._replace(axes=own) for row, own in zip(made.judgments, marks, strict=True)]
-    return rank_systems(rows, systems, [JUDGE])
+    return rank_systems(judgments_of(rows), systems, [JUDGE])
 
 
 def test_p_is_that_of_the_interval() -> None:

@@ -6,6 +6,7 @@ from people_study import simulated_study
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.cells import PANEL, headline_cells
 from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
 from hearteval.stats.bradley_terry.fit import centred_inverse, fit_win_matrix
@@ -25,7 +26,7 @@ def data() -> StudyData:
     ]
     return StudyData(
         **{name: getattr(made, name) for name in made.__slots__ if name != "judgments"},
-        judgments=rows,
+        judgments=judgments_of(rows),
     )
 
 

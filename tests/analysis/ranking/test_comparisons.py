@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow, Judgments, judgments_of
 from hearteval.analysis.ranking.comparisons import to_comparisons
 from hearteval.domain import Axis, AxisMark, Choice
 
@@ -15,8 +15,8 @@ VOTES: list[Vote] = [
 ]
 
 
-def rows_of(votes: list[Vote]) -> list[JudgmentRow]:
-    return [
+def rows_of(votes: list[Vote]) -> Judgments:
+    return judgments_of(
         JudgmentRow(
             assignment_id=f"a{number}",
             pair_id="p",
@@ -32,7 +32,7 @@ def rows_of(votes: list[Vote]) -> list[JudgmentRow]:
             finish_reason=None,
         )
         for number, (item, first, second, rater, choice, strength, axes) in enumerate(votes)
-    ]
+    )
 
 
 def test_choices_become_scores_of_the_completion_shown_first() -> None:

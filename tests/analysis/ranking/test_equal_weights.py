@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranked_votes import ANN, BEN, CAT, DAN, JUDGE, PEOPLE, rank, row_of, rows_of, three_to_one
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
 from hearteval.analysis.ranking.leaderboard import rank_systems
 from hearteval.domain import Axis, AxisMark, Choice, Rater
@@ -46,7 +46,7 @@ def weights(
     rows: list[JudgmentRow], *, use_strength: bool, axis: Axis | None = None
 ) -> list[float]:
     comparisons = to_comparisons(
-        rows,
+        judgments_of(rows),
         axis=axis,
         use_strength=use_strength,
         system_ids=IDS,
@@ -77,7 +77,7 @@ def test_weights_of_both_kinds_are_equal_by_hand() -> None:
 
 
 def test_both_rankings_of_a_study_follow_by_hand() -> None:
-    ann = row_of(rank_systems(TWO_PAIRS, SYSTEMS, RATERS), ANN)
+    ann = row_of(rank_systems(judgments_of(TWO_PAIRS), SYSTEMS, RATERS), ANN)
 
     assert ann.unweighted.elo == pytest.approx(1500 + 200 * math.log10(13 / 8))
     assert ann.weighted.elo == pytest.approx(1500 + 200 * math.log10(9.25 / 9.75))
@@ -85,7 +85,7 @@ def test_both_rankings_of_a_study_follow_by_hand() -> None:
 
 def test_shares_of_wins_weigh_as_the_ranking_does_and_counts_are_of_judgments() -> None:
     """Ann wins .75 + .75 + 1.5 and 2/3 + 2/3 of the weight of 7; 5 of 7 judgments."""
-    board = rank_systems(TWO_PAIRS, SYSTEMS, RATERS)
+    board = rank_systems(judgments_of(TWO_PAIRS), SYSTEMS, RATERS)
     ann, (found,) = row_of(board, ANN), board.fit.pairs
 
     assert (ann.n_comparisons, ann.n_wins) == (7, 5)
@@ -159,10 +159,10 @@ def test_kinds_of_equal_weight_count_as_they_are_to_the_last_digit() -> None:
 
 def test_order_of_judgments_changes_nothing_to_the_last_digit() -> None:
     rows = mixed(300, 3)
-    board = rank_systems(rows, SYSTEMS, RATERS)
+    board = rank_systems(judgments_of(rows), SYSTEMS, RATERS)
     random.Random(4).shuffle(rows)
 
-    assert rank_systems(rows, SYSTEMS[::-1], RATERS[::-1]) == board
+    assert rank_systems(judgments_of(rows), SYSTEMS[::-1], RATERS[::-1]) == board
 
 
 @pytest.mark.parametrize("use_strength", [False, True])
@@ -186,7 +186,7 @@ def test_evalica_agrees_on_weights_by_pandas(*, use_strength: bool) -> None:
     )
     expected = np.log(result.scores[IDS].to_numpy())
 
-    board = rank_systems(rows, SYSTEMS, RATERS)
+    board = rank_systems(judgments_of(rows), SYSTEMS, RATERS)
     found = [row_of(board, system) for system in SYSTEMS]
     theta = [(row.weighted if use_strength else row.unweighted).theta for row in found]
 
@@ -206,22 +206,24 @@ def test_marks_on_an_axis_are_weighed_among_themselves() -> None:
 def test_repeats_are_ranked_with_the_same_weights() -> None:
     rows = mixed(200, 6)
     again = [row._replace(repeat=1) for row in rows]
-    (found,) = rank_stability([*rows, *again], SYSTEMS, people=people_among(RATERS), level=0.95)
-    board = rank_systems(rows, SYSTEMS, RATERS)
+    (found,) = rank_stability(
+        judgments_of([*rows, *again]), SYSTEMS, people=people_among(RATERS), level=0.95
+    )
+    board = rank_systems(judgments_of(rows), SYSTEMS, RATERS)
 
     assert found.first == found.again
     assert list(found.first) == [row_of(board, s).weighted.elo for s in SYSTEMS]
 
 
 def test_raters_of_a_two_way_interval_stay_people_only() -> None:
-    board = rank_systems(mixed(300, 7), SYSTEMS, RATERS)
+    board = rank_systems(judgments_of(mixed(300, 7)), SYSTEMS, RATERS)
 
     assert (board.interval_used, board.df, board.n_people) == ("two-way", 5, 6)
 
 
 def test_pairs_of_one_kind_are_counted_in_the_warning() -> None:
     rows = [*TWO_PAIRS, *pair(3, (JUDGE, ANN_WON, 1)), *pair(4, (PEOPLE[0], BEN_WON, 1))]
-    board = rank_systems(rows, SYSTEMS, [*RATERS, JUDGE])
+    board = rank_systems(judgments_of(rows), SYSTEMS, [*RATERS, JUDGE])
 
     assert any("2 of 4 pairs were judged by one kind only" in said for said in board.warnings)
     assert not any("same total weight" in said for said in rank(three_to_one()).warnings)

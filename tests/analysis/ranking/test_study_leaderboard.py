@@ -19,6 +19,7 @@ from ranked_votes import (
     three_to_one,
 )
 
+from hearteval.analysis.judgments import NO_JUDGMENTS
 from hearteval.analysis.ranking.leaderboard import rank_systems
 from hearteval.domain import AXES, Axis, AxisMark, Rater
 from hearteval.errors import NotIdentifiedError
@@ -136,7 +137,7 @@ def test_one_item_is_not_enough_for_a_ranking() -> None:
 
 def test_no_judgments_give_no_ranking() -> None:
     with pytest.raises(NotIdentifiedError, match="at least two systems"):
-        rank_systems([], [ANN, BEN], [JUDGE])
+        rank_systems(NO_JUDGMENTS, [ANN, BEN], [JUDGE])
 
 
 def test_axis_that_is_not_identified_says_so_and_stops_nothing_else() -> None:

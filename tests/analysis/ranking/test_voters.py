@@ -7,6 +7,7 @@ import pytest
 from people_study import JUDGES, PeopleStudy, human_raters, simulated_study
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AxisMark
 from hearteval.domain.study import Voters
@@ -35,7 +36,7 @@ def without(data: StudyData, *, people: bool) -> StudyData:
     kinds = {rater.id: rater.kind for rater in data.raters}
     left_out = "human" if people else "llm"
     rows = [row for row in data.judgments if kinds[row.rater_id] != left_out]
-    return replace(data, judgments=rows)
+    return replace(data, judgments=judgments_of(rows))
 
 
 def order(results: StudyResults) -> list[str]:
@@ -71,7 +72,7 @@ def test_a_system_that_four_people_judged_leaves_the_headline_to_both() -> None:
         for row in data.judgments
         if row.rater_id not in few or ember not in (row.first_system_id, row.second_system_id)
     ]
-    results = analyze_study(replace(data, judgments=rows))
+    results = analyze_study(replace(data, judgments=judgments_of(rows)))
     assert results.headline is not None
     assert results.headline.by == "both"
 
@@ -88,7 +89,7 @@ def test_people_who_compare_two_groups_apart_leave_the_headline_to_both() -> Non
         if row.rater_id not in people
         or {name[row.first_system_id], name[row.second_system_id]} in together
     ]
-    results = analyze_study(replace(data, judgments=rows))
+    results = analyze_study(replace(data, judgments=judgments_of(rows)))
     assert results.headline is not None
     assert results.headline.by == "both"
 
@@ -151,7 +152,7 @@ def test_axes_that_voters_did_not_mark_are_those_of_the_others_and_say_so() -> N
         else row
         for row in data.judgments
     ]
-    results = analyze_study(replace(data, judgments=rows))
+    results = analyze_study(replace(data, judgments=judgments_of(rows)))
     board = results.leaderboard
     assert board is not None
     assert (board.judged_by, board.axes_asked["H"].n_people) == ("people", 0)

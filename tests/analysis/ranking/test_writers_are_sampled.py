@@ -11,6 +11,7 @@ from people_study import JUDGES, PEOPLE, SYSTEMS, PeopleStudy, human_raters
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.cells import Cells, headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
@@ -164,7 +165,7 @@ def test_people_s_strength_on_a_kind_of_item_is_over_writers_too() -> None:
     stratum = factor.strata[0]
     assert (stratum.interval_used, stratum.df) == ("three-way", 5)
     without = [row for row in data.judgments if row.item_id != cells.items[0].id]
-    alone = rank_systems(without, data.systems, data.raters, writers=data.writers)
+    alone = rank_systems(judgments_of(without), data.systems, data.raters, writers=data.writers)
     headline = {row.system: row.weighted for row in alone.rows}
     for one in stratum.standings:
         at = headline[one.system]

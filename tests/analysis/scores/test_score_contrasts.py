@@ -16,6 +16,7 @@ from scipy import stats
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.estimates import clustered_estimates, mean_estimates
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.scores.beside_pairs import align_systems
 from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns, z_influence
@@ -374,7 +375,7 @@ def test_another_order_by_pairs_is_measured() -> None:
 def test_pairs_that_are_all_ties_order_nothing() -> None:
     data = with_pairs(drawn_study({"a": 1.0, "b": 0.4, "c": -0.4}, judges=2), "abc")
     ties = [row._replace(choice="tie", strength=None) for row in data.judgments]
-    found = analyze_study(replace(data, judgments=ties))
+    found = analyze_study(replace(data, judgments=judgments_of(ties)))
     assert found.ratings is not None
     assert found.ratings.pairs is not None
     assert found.ratings.pairs.problem == "by ratings or by pairs all systems stand alike"

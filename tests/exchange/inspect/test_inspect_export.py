@@ -10,7 +10,8 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from made_records import made_row
 from small_world import NOW, make_world
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import (
     Assignment,
@@ -44,9 +45,9 @@ def exported(**values: Any) -> StudyData:
         "judgments": [WORLD.judgment],
         **values,
     }
-    asked = {assignment.id: assignment for assignment in made["assignments"]}
-    made["judgments"] = [row_of(said, asked[said.assignment_id]) for said in made["judgments"]]
-    return StudyData(**made)
+    asked = {assignment.id: assignment for assignment in made.pop("assignments")}
+    rows = [row_of(said, asked[said.assignment_id]) for said in made.pop("judgments")]
+    return StudyData(**made, judgments=judgments_of(rows))
 
 
 def row_of(said: Judgment, asked: Assignment) -> JudgmentRow:
@@ -303,8 +304,8 @@ def test_names_of_systems_are_no_paths(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "odd",
-    [{"repeat": 1}, {"check": "first"}, {"rater_id": "ee" * 16}],
-    ids=["a repeat", "an attention check", "a rater who is not exported"],
+    [{"repeat": 1}, {"rater_id": "ee" * 16}],
+    ids=["a repeat", "a rater who is not exported"],
 )
 def test_what_enters_no_ranking_is_not_counted(odd: dict[str, Any]) -> None:
     asked = replace(WORLD.assignments[0], **odd, id="")

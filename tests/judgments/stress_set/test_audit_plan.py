@@ -10,7 +10,8 @@ import pytest
 from canned_model import CannedModel
 from made_records import FULL, NOW, made_study
 
-from hearteval.analysis.data import StudyData, judgment_rows
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgment_columns
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -109,14 +110,17 @@ async def ask(store: SqlStore, made: AuditPlan, model: CannedModel) -> int:
 
 def audit(store: SqlStore, made: AuditPlan) -> JudgeAudit:
     studies = (study_of(ITEMS), made.study)
+    judgments = judgment_columns(
+        batch for study in studies for batch in store.judgment_table(study)
+    )
+    asked = {one.id: one for one in records_of(made, Assignment)}
+    judged = {*judgments.assignment_ids}
     (found,) = audit_judges(
         StudyData(
             systems=list(store.iter(System, made.study)),
             raters=[JUDGE],
-            judgments=judgment_rows(
-                batch for study in studies for batch in store.judgment_table(study)
-            ),
-            assignments=records_of(made, Assignment),
+            judgments=judgments.select(judgments.is_of(asked)),
+            unjudged=[one for id_, one in asked.items() if id_ not in judged],
             attempts=list(store.iter(Attempt)),
         ),
         level=0.95,

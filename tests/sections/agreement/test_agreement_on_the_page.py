@@ -12,6 +12,7 @@ from marked_study import marked_study
 from people_study import human_raters
 from test_judges_on_the_page import words
 
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page, pair_key
@@ -54,8 +55,7 @@ def by(*kinds: str, but: tuple[str, ...] = ()) -> StudyResults:
         dataclasses.replace(
             data,
             raters=raters,
-            judgments=[row for row in data.judgments if row.rater_id in ids],
-            assignments=[one for one in data.assignments if one.rater_id in ids],
+            judgments=judgments_of(row for row in data.judgments if row.rater_id in ids),
         ),
         sections=SECTIONS,
     )

@@ -226,7 +226,6 @@ def test_order_of_records_changes_nothing_to_the_last_digit() -> None:
         records,
         systems=records.systems[::-1],
         completions=records.completions[::-1],
-        assignments=records.assignments[::-1],
     )
 
     assert audit(shuffled) == expected

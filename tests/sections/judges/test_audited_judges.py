@@ -1,11 +1,13 @@
 """What an audit says of judgments made by hand."""
 
+from dataclasses import replace
+
 import pytest
 from judged_study import CUE, StudyMaker, make_items
 
 from hearteval.analysis.data import StudyData
 from hearteval.domain import Attempt, Choice, Item, System
-from hearteval.sections.judges.audit import JudgeAudit, audit_judges
+from hearteval.sections.judges.audit import JudgeAudit, audit_judges, collect_audits
 from hearteval.stats.means import wilson_interval
 
 REFERENCE, HOSTILE, PADDED = (
@@ -30,7 +32,7 @@ def audit(maker: StudyMaker, attempts: tuple[Attempt, ...] = ()) -> JudgeAudit:
             systems=SYSTEMS,
             raters=[CUE],
             judgments=maker.judgments,
-            assignments=maker.assignments,
+            unjudged=maker.unjudged,
             attempts=attempts,
         ),
         level=0.95,
@@ -133,9 +135,9 @@ def test_a_judgment_that_is_missing_is_counted_by_its_last_reason() -> None:
 def test_judgments_that_are_no_part_of_the_audit_are_left_out() -> None:
     maker, (item,) = maker_of(1)
     maker.judge(item, (REFERENCE, HOSTILE), "first")
-    maker.assignments.clear()
-    found = audit(maker)
-    assert (found.stress, found.n_judged, found.injection) == ({}, 0, None)
+    data = maker.data()
+    assert collect_audits(data, level=0.95) is not None
+    assert collect_audits(replace(data, pairs=[]), level=0.95) is None
 
 
 def test_nothing_judged_gives_no_number() -> None:

@@ -64,8 +64,8 @@ def stored_audit(items: list[Item], rater: Rater, choices: tuple[Choice, Choice]
     return StudyData(
         systems=maker.systems,
         pairs=list(maker.pairs.values()),
-        assignments=maker.assignments,
         judgments=maker.judgments,
+        unjudged=maker.unjudged,
     )
 
 

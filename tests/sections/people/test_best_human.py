@@ -19,6 +19,7 @@ from people_study import (
 
 from hearteval.analysis.columns import JudgmentColumns, to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice
 from hearteval.sections.people import People
@@ -123,7 +124,7 @@ def test_a_hash_decides_between_equals_whatever_the_order() -> None:
     mixed = list(made.rows)
     random.Random(1).shuffle(mixed)
     (one,) = best(made.data())
-    assert best(replace(made.data(), judgments=mixed)) == (one,)
+    assert best(replace(made.data(), judgments=judgments_of(mixed))) == (one,)
     assert one.same_choice == 1.0
     assert one.best_human is not None
     assert one.best_human.score.value == pytest.approx(0.5)
@@ -133,7 +134,7 @@ def test_items_of_one_rater_are_refused_and_counted() -> None:
     made = two_raters(("second", "first"), ("second", "first"), n_items=3)
     lone = made.items[0].id
     rows = [row for row in made.rows if row.item_id != lone or row.rater_id == made.raters[0].id]
-    (found,) = best(replace(made.data(), judgments=rows))
+    (found,) = best(replace(made.data(), judgments=judgments_of(rows)))
     assert (found.n_items, found.n_refused, found.problem) == (2, 1, None)
     assert found.best_human is not None
     assert found.best_human.score.value == 1.0
@@ -176,7 +177,7 @@ def test_judges_vote_where_no_person_did_and_apart_where_both_did() -> None:
     assert [one.judged_by for one in best(data)] == ["people", "judges"]
     judges = {rater.id for rater in JUDGES}
     rows = [row for row in data.judgments if row.rater_id in judges]
-    (alone,) = best(replace(data, judgments=rows))
+    (alone,) = best(replace(data, judgments=judgments_of(rows)))
     assert (alone.judged_by, alone.n_raters, alone.interval_used) == ("judges", 2, "item-sandwich")
 
 
@@ -214,7 +215,7 @@ def small_study() -> JudgmentColumns:
     data = simulated_study(EQUAL, EQUAL, n_items=12, n_people=6)
     people = {rater.id for rater in data.raters if rater.kind == "human"}
     rows = [row for row in data.judgments if row.rater_id in people]
-    return to_columns(rows, replace(data, judgments=rows))
+    return to_columns(judgments_of(rows), replace(data, judgments=judgments_of(rows)))
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from people_study import human_raters, simulated_study
 
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.leaderboard import rank_systems
 from hearteval.sections.people.groups import group_people, pool_small
 
@@ -41,7 +42,7 @@ def test_each_group_ranks_as_its_own_judgments_do() -> None:
     rows = [row for row in data.judgments if row.rater_id in young]
     assert (group.n_people, group.n_judgments) == (len(young), len(rows))
     assert group.ranking.leaderboard == rank_systems(
-        rows, data.ranked, data.raters, writers=data.writers
+        judgments_of(rows), data.ranked, data.raters, writers=data.writers
     )
 
 

@@ -12,6 +12,7 @@ from people_study import BEACON, EMBER, HARBOUR, JUDGES, PEOPLE, PeopleStudy, si
 
 from hearteval.analysis.columns import JudgmentColumns, to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.domain import Axis, AxisMark, Choice
 from hearteval.sections.people.models.leads import LeadContrast, compare_leads
 from hearteval.sections.people.models.meetings import Meetings, find_meetings
@@ -174,7 +175,7 @@ def test_winning_every_axis_counts_judgments_that_mark_them_all() -> None:
     ]
     # Empathic containment, marked once, is no axis of the five.
     rows[0] = rows[0]._replace(axes={**rows[0].axes, "C": AxisMark("second", 2)})
-    data = replace(made.data(), judgments=[*rows, made.rows[-1]])
+    data = replace(made.data(), judgments=judgments_of([*rows, made.rows[-1]]))
     (found,) = compare_with_models(meetings(data), data, level=0.95)
     assert found.every_axis is not None
     assert (found.every_axis.n_judgments, found.every_axis.n_items) == (6, 6)

@@ -7,6 +7,7 @@ from people_study import BEACON, EMBER, HARBOUR, JUDGES, PEOPLE, PeopleStudy, hu
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.domain import AXIS_NAMES, AxisMark, Choice, System
 from hearteval.sections.people.models.leads import LeadContrast, compare_leads
 from hearteval.sections.people.models.meetings import Meetings, find_meetings
@@ -134,7 +135,7 @@ def test_winning_every_axis_is_of_the_models_that_both_kinds_marked() -> None:
     rows = [
         row._replace(axes=dict.fromkeys(AXIS_NAMES, AxisMark(row.choice, 2))) for row in made.rows
     ]
-    data = replace(made.data(), judgments=rows)
+    data = replace(made.data(), judgments=judgments_of(rows))
     for found in compare_with_models(meetings(data), data, level=0.95):
         assert found.every_axis is not None
         assert (found.every_axis.model.rate, found.every_axis.person.rate) == (0.5, 0.5)
@@ -148,7 +149,7 @@ def test_marks_of_judges_alone_are_on_the_mix_of_choices_too() -> None:
         else row
         for row in made.rows
     ]
-    data = replace(made.data(), judgments=rows)
+    data = replace(made.data(), judgments=judgments_of(rows))
     people, judges = compare_with_models(meetings(data), data, level=0.95)
     assert people.every_axis is None
     assert judges.every_axis is not None
@@ -174,7 +175,7 @@ def test_one_kind_alone_counts_every_judgment() -> None:
     made = one_truth()
     judge_alone(made, OTHER, n_items=3)
     people = [row for row in made.rows if row.rater_id in {r.id for r in made.raters[:2]}]
-    data = replace(made.data(), judgments=people)
+    data = replace(made.data(), judgments=judgments_of(people))
     (found,) = compare_with_models(meetings(data), data, level=0.95)
     assert found.model.rate == pytest.approx(27 / 51)
     assert (found.weighs, found.left_out) == ("judgments", ())

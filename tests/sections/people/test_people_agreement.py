@@ -14,6 +14,7 @@ from statsmodels.stats import inter_rater
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import pair_sides, to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.domain import Choice
 from hearteval.sections.people.judges.agreement import (
     AgreementPart,
@@ -86,7 +87,9 @@ def test_intervals_resample_items_with_all_their_pairs() -> None:
         replace(pair, id=f"{pair.id}'", completion_ids=pair.completion_ids) for pair in data.pairs
     ]
     rows = [row._replace(pair_id=f"{row.pair_id}'") for row in data.judgments]
-    twice = replace(data, pairs=[*data.pairs, *copies], judgments=[*data.judgments, *rows])
+    twice = replace(
+        data, pairs=[*data.pairs, *copies], judgments=judgments_of([*data.judgments, *rows])
+    )
     doubled = measure(twice)[0].people
     assert doubled is not None
     assert doubled.n_pairs == 2 * found.n_pairs
@@ -193,4 +196,4 @@ def test_judges_alone_are_not_measured() -> None:
     data = simulated()
     judges = {judge.id for judge in JUDGES}
     rows = [row for row in data.judgments if row.rater_id in judges]
-    assert measure(replace(data, judgments=rows)) == ()
+    assert measure(replace(data, judgments=judgments_of(rows))) == ()

@@ -11,6 +11,7 @@ from people_study import JUDGES, simulated_study
 from test_judges_on_the_page import section, words
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display, details_display, next_step
@@ -49,8 +50,7 @@ def by_one_kind(*, of_people: bool) -> StudyResults:
         dataclasses.replace(
             data(),
             raters=raters,
-            judgments=[row for row in data().judgments if row.rater_id in ids],
-            assignments=[one for one in data().assignments if one.rater_id in ids],
+            judgments=judgments_of(row for row in data().judgments if row.rater_id in ids),
         ),
         sections=SECTIONS,
     )
@@ -165,8 +165,7 @@ def test_what_people_have_yet_to_do_is_no_cause_to_run_again() -> None:
             data(),
             completions=lacking,
             pairs=pairs,
-            judgments=[row for row in data().judgments if row.pair_id in among],
-            assignments=[one for one in data().assignments if one.pair_id in among],
+            judgments=judgments_of(row for row in data().judgments if row.pair_id in among),
         )
     )
     assert next_step(found, "s.toml") == "let people take part: heart serve s.toml"

@@ -18,6 +18,7 @@ from people_study import (
 
 import hearteval as he
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import analyze_study
 from hearteval.notices import Kind
@@ -112,7 +113,7 @@ def test_one_kind_alone_has_no_rankings_by_kind() -> None:
     data = planted()
     people = {rater.id for rater in data.raters if rater.kind == "human"}
     alone = [row for row in data.judgments if row.rater_id in people]
-    assert rank_by_kind(alone, data.systems, data.raters, level=0.95) == ()
+    assert rank_by_kind(judgments_of(alone), data.systems, data.raters, level=0.95) == ()
 
 
 def test_a_kind_that_determines_no_ranking_says_why() -> None:
@@ -169,7 +170,7 @@ def test_without_people_there_are_no_results_of_people() -> None:
     among = {system.id for system in models}
     judges = {judge.id for judge in JUDGES}
     rows = [row for row in data.judgments if row.is_among(among) and row.rater_id in judges]
-    bare = replace(data, systems=models, raters=JUDGES, judgments=rows)
+    bare = replace(data, systems=models, raters=JUDGES, judgments=judgments_of(rows))
     assert analyze_study(bare, sections=[People]).found(People) is None
 
 
@@ -201,7 +202,7 @@ def test_ranks_are_compared_among_what_both_rank() -> None:
         if row.rater_id not in people
         or HARBOUR.id not in (row.first_system_id, row.second_system_id)
     ]
-    rankings = rank_by_kind(rows, data.systems, data.raters, level=0.95)
+    rankings = rank_by_kind(judgments_of(rows), data.systems, data.raters, level=0.95)
     ranks = {one.system: (one.by_people, one.by_judges) for one in compare_ranks(rankings)}
     assert ranks == {"People": (1, 3), "beacon": (2, 1), "ember": (3, 2)}
     assert not any(one.is_apart for one in compare_ranks(rankings))

@@ -12,6 +12,7 @@ from people_study import SYSTEMS, simulated_study
 from test_page import words
 
 from hearteval.analysis.data import PeopleQuality, StudyData
+from hearteval.analysis.judgments import judgments_of
 from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.domain.quality import Counted, Exclusion, QualityRules
 from hearteval.notices import Kind
@@ -86,8 +87,7 @@ def test_without_somebody_all_is_as_if_they_had_not_judged() -> None:
     never = replace(
         data(),
         raters=[one for one in data().raters if one.id != gone],
-        judgments=[row for row in data().judgments if row.rater_id != gone],
-        assignments=[one for one in data().assignments if one.rater_id != gone],
+        judgments=judgments_of(row for row in data().judgments if row.rater_id != gone),
     )
     expected = analyze_study(never, sections=SECTIONS)
     assert with_one_out().leaderboard == expected.leaderboard
@@ -176,7 +176,7 @@ def test_without_people_there_is_no_section() -> None:
     made = replace(
         data(),
         raters=judges,
-        judgments=[row for row in data().judgments if row.rater_id in ids],
+        judgments=judgments_of(row for row in data().judgments if row.rater_id in ids),
         seconds={},
     )
     assert analyze_study(made, sections=SECTIONS).found(Quality) is None

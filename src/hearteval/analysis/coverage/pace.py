@@ -116,7 +116,7 @@ def _in_time(data: StudyData) -> Iterator[_Read]:
     """Yield what each person judged, in the order in which they did."""
     people = {rater.id: rater.name for rater in data.raters if rater.kind == "human"}
     pairs = {pair.id: pair.completion_ids for pair in data.pairs}
-    rows = {row.assignment_id: row for row in data.judgments if row.rater_id in people}
+    rows = {row.assignment_id: row for row in data.judgments.by(people)}
     for id_, seconds in data.seconds.items():
         if id_ in rows:
             row = rows[id_]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
+import numpy as np
+
 from hearteval.analysis.coverage.missing import (
     Cause,
     Failure,
@@ -15,7 +17,8 @@ from hearteval.analysis.coverage.missing import (
     last_attempts,
 )
 from hearteval.analysis.coverage.naming import find_name
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments, first_of_two, last_rows
 from hearteval.domain import Attempt, Item, Rater, System
 from hearteval.domain.items import EDGES
 from hearteval.domain.reasons import NOT_ASKED, NOT_IMPORTED, outlook_of
@@ -133,27 +136,26 @@ def cover_data(data: StudyData) -> Coverage:
     """Count what a study has and lacks, of what ranks its systems or scores them."""
     data = data.with_ratings_of_people().of_members()
     ranked = {system.id for system in data.ranked}
-    rows = [row for row in data.judgments if row.repeat == 0 and row.is_among(ranked)]
-    coverage = cover_study(data, rows)
+    coverage = cover_study(data, data.judgments.first_ones.among(ranked))
     if data.targets is None:
         return coverage
     return replace(coverage, judges=cover_ratings(data), n_pairs=0, n_identical=0)
 
 
-def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
+def cover_study(data: StudyData, rows: Judgments) -> Coverage:
     """Count what a study has and lacks, given the first judgments of its ranked systems."""
     ranked = {system.id for system in data.ranked}
     items = {item.id for item in data.items}
     texts = {c.id for c in data.completions if c.item_id in items and c.system_id in ranked}
     pairs = {pair.id for pair in data.pairs if texts.issuperset(pair.completion_ids)}
-    compared = {frozenset((row.first_system_id, row.second_system_id)) for row in rows}
+    ends = np.stack([rows.first_system.codes, rows.second_system.codes])
     return Coverage(
         n_items=dict(sorted(Counter(item.subset for item in data.items).items(), reverse=True)),
         systems=cover_systems(data),
         judges=_cover_judges(data, pairs, rows),
         n_pairs=len(pairs),
         n_identical=data.n_identical,
-        n_system_pairs=len(compared),
+        n_system_pairs=np.unique(np.sort(ends, axis=0), axis=1).shape[1],
         n_system_pairs_possible=len(list(combinations(ranked, 2))),
         people=_cover_people(data, pairs, rows),
         n_items_by_source=count_by_source(data.items),
@@ -161,13 +163,13 @@ def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
 
 
 def _cover_people(
-    data: StudyData, pair_ids: Collection[str], rows: Sequence[JudgmentRow]
+    data: StudyData, pair_ids: Collection[str], rows: Judgments
 ) -> PeopleCoverage | None:
     people = {rater.id for rater in data.raters if rater.kind == "human"}
     of_pair: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.rater_id in people:
-            of_pair[row.pair_id].add(row.rater_id)
+    by_people = rows.by(people)
+    for pair_id, rater_id in zip(by_people.pair, by_people.rater, strict=True):
+        of_pair[pair_id].add(rater_id)
     writers = tuple(
         _cover_writers(system, data) for system in data.ranked if system.kind == "human"
     )
@@ -179,7 +181,7 @@ def _cover_people(
     edges = Counter(edge for item in hidden.values() for edge in item.edge or ())
     return PeopleCoverage(
         n_raters=len(set().union(*of_pair.values())),
-        n_judgments=sum(row.rater_id in people for row in rows),
+        n_judgments=len(by_people),
         n_pairs=len(of_pair),
         n_pairs_planned=max(len(data.pairs_of_people) or n_pairs, len(of_pair)),
         n_pairs_by_people=tuple(sorted(sizes.items())),
@@ -216,7 +218,11 @@ def cover_ratings(data: StudyData) -> tuple[JudgeCoverage, ...]:
     )
     return tuple(
         _cover_judge(
-            rater, [target for target in wanted if target.rater_id == rater.id], given, last, ()
+            rater,
+            sum(t.rater_id == rater.id and t in given for t in wanted),
+            [t for t in wanted if t.rater_id == rater.id and t not in given],
+            last,
+            NO_JUDGMENTS,
         )
         for rater in sorted(data.raters, key=lambda rater: rater.name)
     )
@@ -304,33 +310,29 @@ def naming_words(row: SystemCoverage) -> str | None:
 
 
 def _cover_judges(
-    data: StudyData, pair_ids: Collection[str], rows: Sequence[JudgmentRow]
+    data: StudyData, pair_ids: Collection[str], rows: Judgments
 ) -> tuple[JudgeCoverage, ...]:
     last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
-    asked: dict[str, list[str]] = defaultdict(list)
-    for assignment in data.assignments:
-        if assignment.pair_id in pair_ids and assignment.repeat == 0:
-            asked[assignment.rater_id].append(assignment.id)
-    given: dict[str, list[JudgmentRow]] = defaultdict(list)
-    for row in rows:
-        given[row.rater_id].append(row)
-    judged = {row.assignment_id for row in rows}
+    judged = rows.select(rows.pair.is_in(pair_ids))
+    absent: dict[str, list[str]] = defaultdict(list)
+    for one in data.unjudged:
+        if one.pair_id in pair_ids and one.repeat == 0:
+            absent[one.rater_id].append(one.id)
     return tuple(
-        _cover_judge(rater, asked[rater.id], judged, last, given[rater.id])
+        _cover_judge(rater, len(judged.by({rater.id})), absent[rater.id], last, rows.by({rater.id}))
         for rater in sorted(data.raters, key=lambda rater: rater.name)
     )
 
 
 def _cover_judge(
     rater: Rater,
-    asked: Sequence[Hashable],
-    given: Collection[Hashable],
+    n_judged: int,
+    absent: Sequence[Hashable],
     last: Mapping[Hashable, Attempt],
-    rows: Sequence[JudgmentRow],
+    rows: Judgments,
 ) -> JudgeCoverage:
-    absent = [key for key in asked if key not in given]
     causes = find_causes(absent, last)
-    if rater.is_imported and not asked:
+    if rater.is_imported and not (n_judged or absent):
         outlook = outlook_of(NOT_IMPORTED)
         causes = (Cause(reason=NOT_IMPORTED, words=None, n=0, outlook=outlook),)
     n_both, n_flips = _count_flips(rows)
@@ -339,20 +341,18 @@ def _cover_judge(
         kind=rater.kind,
         family=rater.family,
         is_baseline=rater.family == BASELINE_FAMILY,
-        n_assigned=len(asked),
-        n_judged=len(asked) - len(absent),
+        n_assigned=n_judged + len(absent),
+        n_judged=n_judged,
         missing=count_missing(absent, last),
         causes=causes,
-        n_undecided=sum(row.finish_reason == UNDECIDED for row in rows),
+        n_undecided=int(rows.finish_reason.is_in({UNDECIDED}).sum()),
         n_both_orders=n_both,
         n_flips=n_flips,
     )
 
 
-def _count_flips(rows: Sequence[JudgmentRow]) -> tuple[int, int]:
+def _count_flips(rows: Judgments) -> tuple[int, int]:
     """Count the pairs one rater judged in both orders, and those where the order changed it."""
-    orders: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in rows:
-        orders[row.pair_id][row.first_system_id] = row.winner
-    both = [list(winners.values()) for winners in orders.values() if len(winners) == 2]
-    return len(both), sum(one != other for one, other in both)
+    rows = rows.select(last_rows(rows.pair.codes, rows.first_system.codes))
+    at = first_of_two(rows.pair.codes)
+    return len(at), int((rows.winner[at] != rows.winner[at + 1]).sum())

@@ -6,12 +6,13 @@ interval.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.data import TIE, JudgmentRow
+from hearteval.analysis.judgments import TIE, JudgmentRow, Judgments, first_of_two, last_rows
+from hearteval.stats.comparisons import IntArray
 from hearteval.stats.means import mean_interval, wilson_interval
 
 REFERENCE = "reference"
@@ -122,34 +123,39 @@ def stress_wins(
 
 
 def consistency_results(
-    judgments: Iterable[JudgmentRow], *, raters: Mapping[str, str], level: float
+    judgments: Judgments, *, raters: Mapping[str, str], level: float
 ) -> tuple[Consistency, ...]:
     """Return, by judge, how often a pair has one winner in both orders, and when asked again."""
-    answers: dict[tuple[str, str], dict[tuple[str, int], str]] = defaultdict(dict)
-    item_of: dict[str, str] = {}
-    for row in judgments:
-        answers[raters[row.rater_id], row.pair_id][row.first_system_id, row.repeat] = row.winner
-        item_of[row.pair_id] = row.item_id
-    same: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
-    for (rater, pair_id), given in answers.items():
-        for check, is_same in _compare_answers(given):
-            same[rater, check].append((item_of[pair_id], float(is_same)))
+    names = sorted({raters[id_] for id_ in judgments.rater.present})
+    place = {name: k for k, name in enumerate(names)}
+    rater = judgments.rater.numbers({id_: place.get(name, -1) for id_, name in raters.items()})
+    shown = rater, judgments.pair.codes, judgments.first_system.codes
+    last = last_rows(*shown, judgments.repeat)
+    rows, rater = judgments.select(last), rater[last]
+    # One number for each pair as a rater was shown it, and for each pair.
+    order = shown[0][last] * len(rows.pair.values) + rows.pair.codes
+    both = order * len(rows.first_system.values) + rows.first_system.codes
+    is_first = rows.repeat == 0
+    firsts = np.flatnonzero(is_first)
+    of_two = first_of_two(order[firsts])
+    one, other = firsts[of_two], firsts[of_two + 1]
+    again = np.flatnonzero(~is_first)
+    before = np.searchsorted(both[firsts], both[again])
+    is_known = before < len(firsts)
+    is_known[is_known] = both[firsts[before[is_known]]] == both[again[is_known]]
+    pairs = {"order": (one, other), "repeat": (again[is_known], firsts[before[is_known]])}
     return tuple(
-        _consistency(rater, check, values, level=level)
-        for (rater, check), values in sorted(same.items())
+        _consistency(name, check, values, level=level)
+        for k, name in enumerate(names)
+        for check, (at, beside) in pairs.items()
+        if (values := _same_winner(rows, at[rater[at] == k], beside[rater[at] == k]))
     )
 
 
-def _compare_answers(given: Mapping[tuple[str, int], str]) -> Iterator[tuple[str, bool]]:
-    """Yield what the answers to one pair say: order against order, repeat against first time."""
-    if len(given) < 2:
-        return
-    in_order = [winner for (_, repeat), winner in sorted(given.items()) if repeat == 0]
-    if len(in_order) == 2:
-        yield "order", in_order[0] == in_order[1]
-    for (first, repeat), winner in given.items():
-        if repeat > 0 and (first, 0) in given:
-            yield "repeat", winner == given[first, 0]
+def _same_winner(rows: Judgments, one: IntArray, other: IntArray) -> list[tuple[str, float]]:
+    """Return the item of each two rows, and 1 where one system won both."""
+    is_same = rows.winner[one] == rows.winner[other]
+    return list(zip(rows.item[one], is_same.astype(float).tolist(), strict=True))
 
 
 def _consistency(rater: str, check: str, values: Values, *, level: float) -> Consistency:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hearteval.analysis.coverage.missing import count_missing, last_attempts
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import means_by_id
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import Axis, Choice, Rater, in_order
 from hearteval.stats.means import mean_interval, mean_p_value
 
@@ -88,24 +89,25 @@ def halo_of_judges(data: StudyData, *, level: float) -> tuple[JudgeHalo, ...]:
     if data.halo is None:
         return ()
     asked = {rater.id: (rater.name, asked_axis(rater)) for rater in data.halo.raters}
-    shown = {(a.pair_id, a.first_completion_id) for a in data.halo.assignments}
+    asked_again = [*data.halo.judgments, *data.halo.unjudged]
+    shown = {(a.pair_id, a.first_completion_id) for a in asked_again}
     names = {rater.id: rater.name for rater in data.judges}
+    stored = data.judgments.first_ones.by(names)
+    stored = stored.select(stored.pair.is_in({pair for pair, _ in shown}))
     first = {
         (names[row.rater_id], row.pair_id, row.first_completion_id): row
-        for row in data.judgments
-        if row.repeat == 0
-        and (row.pair_id, row.first_completion_id) in shown
-        and row.rater_id in names
+        for row in stored
+        if (row.pair_id, row.first_completion_id) in shown
     }
     again: dict[tuple[str, str, str], dict[Axis | None, JudgmentRow]] = defaultdict(dict)
     for row in data.halo.judgments:
         judge, axis = asked[row.rater_id]
         again[judge, row.pair_id, row.first_completion_id][axis] = row
     last = last_attempts(data.halo.attempts, lambda attempt: attempt.assignment_id)
-    said = {row.assignment_id for row in data.halo.judgments}
     found = []
     for judge in sorted({name for name, _ in asked.values()}):
-        own = [a for a in data.halo.assignments if asked[a.rater_id][0] == judge]
+        absent = [a.id for a in data.halo.unjudged if asked[a.rater_id][0] == judge]
+        n_asked = sum(asked[a.rater_id][0] == judge for a in asked_again)
         pairs = [
             PairMarks(
                 item_id=row.item_id,
@@ -119,9 +121,9 @@ def halo_of_judges(data: StudyData, *, level: float) -> tuple[JudgeHalo, ...]:
         ]
         axes = in_order({axis or "" for who, axis in asked.values() if who == judge})
         overall, each = measure_halo(pairs, axes, level=level)
-        missing = count_missing([a.id for a in own if a.id not in said], last)
+        missing = count_missing(absent, last)
         found.append(
-            JudgeHalo(judge=judge, overall=overall, axes=each, n_asked=len(own), missing=missing)
+            JudgeHalo(judge=judge, overall=overall, axes=each, n_asked=n_asked, missing=missing)
         )
     return tuple(found)
 

@@ -7,16 +7,28 @@ only the judges are counted: people are many and sampled, and their majorities a
 Intervals and chance-corrected agreement are not here either.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Final, NamedTuple
 
-from hearteval.analysis.data import TIE, JudgmentRow
+import numpy as np
+
+from hearteval.analysis.agreement.pair_votes import (
+    ABSENT,
+    PairVotes,
+    is_vote,
+    majorities,
+    merge_votes,
+)
+from hearteval.analysis.agreement.pair_votes import FLIP as FLIP_VOTE
+from hearteval.analysis.agreement.pair_votes import NO_MAJORITY as NO_MAJORITY_VOTE
+from hearteval.analysis.agreement.pair_votes import TIE as TIE_VOTE
+from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import PLANNED
-from hearteval.domain import Rater, System
+from hearteval.stats.comparisons import IntArray
 
 FLIP: Final = "flip"
 NO_MAJORITY: Final = "no-majority"
@@ -92,17 +104,23 @@ def pair_majority(merged: tuple[str, ...]) -> PairMajority:
     return PairMajority(majority_of(votes), votes, n_flips)
 
 
-def count_majorities(majorities: Iterable[PairMajority]) -> MajorityCounts:
-    """Count pairs with and without a majority, by the raters behind them."""
-    pairs = list(majorities)
+def count_majorities(votes: IntArray) -> MajorityCounts:
+    """Count pairs with and without a majority, by the raters behind them, of `PairVotes.votes`."""
+    outcome = majorities(votes)
+    n_flips, n_raters = (votes == FLIP_VOTE).sum(axis=1), (votes != ABSENT).sum(axis=1)
     return MajorityCounts(
-        n_pairs=len(pairs),
-        n_no_majority=sum(pair.outcome == NO_MAJORITY for pair in pairs),
-        n_ties=sum(pair.outcome == TIE for pair in pairs),
-        n_flips=sum(pair.n_flips for pair in pairs),
-        n_pairs_by_raters=tuple(sorted(Counter(pair.n_raters for pair in pairs).items())),
-        n_pairs_by_votes=tuple(sorted(Counter(pair.n_votes for pair in pairs).items())),
+        n_pairs=len(votes),
+        n_no_majority=int((outcome == NO_MAJORITY_VOTE).sum()),
+        n_ties=int((outcome == TIE_VOTE).sum()),
+        n_flips=int(n_flips.sum()),
+        n_pairs_by_raters=_sizes(n_raters),
+        n_pairs_by_votes=_sizes(n_raters - n_flips),
     )
+
+
+def _sizes(n: IntArray) -> tuple[tuple[int, int], ...]:
+    """Return each number and how often it is there, ascending."""
+    return tuple(zip(*(each.tolist() for each in np.unique(n, return_counts=True)), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,82 +176,67 @@ class JudgeMajorities:
     status: str
 
 
-def count_judges_together(
-    judgments: Sequence[JudgmentRow], systems: Sequence[System], raters: Sequence[Rater]
-) -> JudgeMajorities | None:
+def count_judges_together(columns: JudgmentColumns) -> JudgeMajorities | None:
     """Merge what the judges answered to each pair, and count; None without a judgment by a judge.
 
-    Repeats, people's judgments, and those of other systems than these are left out.
+    The columns are of first judgments; people's are left out.
     """
-    judges = {rater.id: rater.name for rater in raters if rater.kind == "llm"}
-    names_of = {system.id: system.name for system in systems}
-    rows = [
-        row
-        for row in judgments
-        if row.repeat == 0 and row.rater_id in judges and row.is_among(names_of)
-    ]
-    if not rows:
+    columns = columns.select(~columns.is_person)
+    if not len(columns):
         return None
-    answers: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        answers[row.pair_id][judges[row.rater_id]].append(row.winner)
-    votes = {
-        pair_id: {judge: merge_answers(said) for judge, said in given.items()}
-        for pair_id, given in answers.items()
-    }
-    majorities = {pair_id: pair_majority(tuple(given.values())) for pair_id, given in votes.items()}
-    names = sorted({judge for given in votes.values() for judge in given})
-    by_judge = {judge: [given.get(judge, FLIP) for given in votes.values()] for judge in names}
-    groups = [*combinations(names, 2), *([tuple(names)] if len(names) > 2 else [])]
+    merged = merge_votes(columns)
+    given = [k for k, votes in enumerate(merged.of_judges.T) if (votes != ABSENT).any()]
+    votes, names = merged.of_judges[:, given], [merged.judges[k] for k in given]
+    groups = [*combinations(range(len(names)), 2), *([range(len(names))] if len(names) > 2 else [])]
+    n_given = np.unique(np.stack([columns.rater, columns.pair]), axis=1, return_counts=True)
+    n_twice = np.bincount(n_given[0][0][n_given[1] == 2], minlength=len(merged.names.raters))
     return JudgeMajorities(
-        counts=count_majorities(majorities.values()),
-        judges=tuple(_votes_of(judge, answers.values()) for judge in names),
-        system_pairs=_system_pairs(rows, votes, majorities, names_of),
-        agreement=tuple(_agreement(group, by_judge) for group in groups),
+        counts=count_majorities(votes),
+        judges=tuple(
+            JudgeVotes(
+                judge=name,
+                n_pairs=int((said != ABSENT).sum()),
+                n_both_orders=int(n_twice[given[k]]),
+                n_flips=int((said == FLIP_VOTE).sum()),
+                n_ties=int((said == TIE_VOTE).sum()),
+            )
+            for k, (name, said) in enumerate(zip(names, votes.T, strict=True))
+        ),
+        system_pairs=_system_pairs(merged, votes, names),
+        agreement=tuple(_agreement(group, votes, names) for group in groups),
         status=PLANNED,
     )
 
 
-def _votes_of(judge: str, answers: Iterable[Mapping[str, Sequence[str]]]) -> JudgeVotes:
-    said = [given[judge] for given in answers if judge in given]
-    votes = Counter(map(merge_answers, said))
-    return JudgeVotes(
-        judge=judge,
-        n_pairs=len(said),
-        n_both_orders=sum(len(given) == 2 for given in said),
-        n_flips=votes[FLIP],
-        n_ties=votes[TIE],
-    )
-
-
 def _system_pairs(
-    rows: Sequence[JudgmentRow],
-    votes: Mapping[str, Mapping[str, str]],
-    majorities: Mapping[str, PairMajority],
-    names: Mapping[str, str],
+    merged: PairVotes, votes: IntArray, judges: Sequence[str]
 ) -> tuple[SystemPairJudges, ...]:
-    ends_of = {row.pair_id: (row.first_system_id, row.second_system_id) for row in rows}
-    pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for pair_id, ends in ends_of.items():
-        left, right = sorted(names[system_id] for system_id in ends)
-        pairs[left, right].append(pair_id)
-    return tuple(
-        SystemPairJudges(
-            left=left,
-            right=right,
-            judges=tuple(sorted({judge for pair_id in pair_ids for judge in votes[pair_id]})),
-            n_pairs=len(pair_ids),
-            n_no_majority=sum(majorities[pair_id].outcome == NO_MAJORITY for pair_id in pair_ids),
+    is_without = majorities(votes) == NO_MAJORITY_VOTE
+    ends = np.sort(merged.systems, axis=1)
+    names = [system.name for system in merged.names.systems]
+    found = []
+    for left, right in np.unique(ends, axis=0):
+        rows = (ends == (left, right)).all(axis=1)
+        found.append(
+            SystemPairJudges(
+                left=names[left],
+                right=names[right],
+                judges=tuple(compress(judges, (votes[rows] != ABSENT).any(axis=0))),
+                n_pairs=int(rows.sum()),
+                n_no_majority=int(is_without[rows].sum()),
+            )
         )
-        for (left, right), pair_ids in sorted(pairs.items())
-    )
+    return tuple(found)
 
 
-def _agreement(judges: tuple[str, ...], votes: Mapping[str, Sequence[str]]) -> JudgeAgreement:
-    """Compare the votes of some judges, given by judge and in the same order of pairs."""
-    together = zip(*(votes[judge] for judge in judges), strict=True)
-    is_same = Counter(len(set(given)) == 1 for given in together if FLIP not in given)
-    n_all, n_same = is_same.total(), is_same[True]
+def _agreement(judges: Sequence[int], votes: IntArray, names: Sequence[str]) -> JudgeAgreement:
+    """Compare the votes of some judges, given by their columns."""
+    said = votes[:, list(judges)]
+    said = said[is_vote(said).all(axis=1)]
+    n_all, n_same = len(said), int((said == said[:, :1]).all(axis=1).sum())
     return JudgeAgreement(
-        judges=judges, n_pairs=n_all, n_same=n_same, rate=n_same / n_all if n_all else None
+        judges=tuple(names[k] for k in judges),
+        n_pairs=n_all,
+        n_same=n_same,
+        rate=n_same / n_all if n_all else None,
     )

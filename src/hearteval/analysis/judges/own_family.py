@@ -5,14 +5,14 @@ little alone: its family may write better. The difference from other judges on t
 more; the offline cue judge, which measures nothing, is not among these.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hearteval.analysis.coverage.study import BASELINE_FAMILY
-from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.analysis.judges import Share, means_by_id, score_of, share_over_items
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judges import Share, means_by_id, share_over_items
+from hearteval.analysis.judgments import Coded, Judgments
 from hearteval.domain import Rater
 from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import FloatArray
@@ -72,28 +72,20 @@ def own_family_preference(data: StudyData, rater: Rater, *, level: float) -> Own
     own = {system_id for system_id, family in families.items() if family == rater.family}
     if data.exclude_own_family or not own:
         return OwnFamily(reason=EXCLUDED if data.exclude_own_family else NO_SYSTEM)
-    mixed = [
-        row
-        for row in data.judgments
-        if row.repeat == 0
-        and row.is_among(families)
-        and (row.first_system_id in own) != (row.second_system_id in own)
-    ]
-    by_rater = [row for row in mixed if row.rater_id == rater.id]
-    if not by_rater:
+    mixed = data.judgments.first_ones.among(families)
+    mixed = mixed.select(mixed.first_system.is_in(own) != mixed.second_system.is_in(own))
+    by_rater = mixed.by({rater.id})
+    if not len(by_rater):
         return OwnFamily(reason=NOT_JUDGED)
-    same_pairs = {row.pair_id for row in by_rater}
+    mixed = mixed.select(mixed.pair.is_in(set(by_rater.pair.present)))
     family_of = {other.id: other.family for other in data.judges if other.family != BASELINE_FAMILY}
-    by_others = [
-        row
-        for row in mixed
-        if row.pair_id in same_pairs
-        and row.rater_id in family_of
-        and family_of[row.rater_id]
-        not in (families[row.first_system_id], families[row.second_system_id])
-    ]
+    is_of_neither = np.zeros(len(mixed), dtype=np.bool_)
+    for other, family in family_of.items():
+        kin = {system_id for system_id, own_family in families.items() if own_family == family}
+        is_of_neither |= mixed.rater.is_in({other}) & ~mixed.names(kin)
+    by_others = mixed.select(is_of_neither)
     own_share = share_over_items(_values(by_rater, own), level=level)
-    if not by_others:
+    if not len(by_others):
         return OwnFamily(reason=None, own=own_share)
     # From -1 to 1, so that the interval of a mean of shares stands for it.
     shares = (1 + _differences(by_rater, by_others, own)) / 2
@@ -109,17 +101,17 @@ def own_family_preference(data: StudyData, rater: Rater, *, level: float) -> Own
     )
 
 
-def _values(rows: Sequence[JudgmentRow], own: set[str]) -> list[tuple[str, float]]:
-    return [(row.item_id, score_of(row.winner, own)) for row in rows]
+def _values(rows: Judgments, own: set[str], of: Coded | None = None) -> list[tuple[str, float]]:
+    """Return the item of each judgment, or what `of` says of it, and what the family won."""
+    won = np.where(rows.first_system.is_in(own), rows.score, 1 - rows.score)
+    return list(zip(of or rows.item, won.tolist(), strict=True))
 
 
-def _differences(
-    by_rater: Sequence[JudgmentRow], by_others: Sequence[JudgmentRow], own: set[str]
-) -> FloatArray:
+def _differences(by_rater: Judgments, by_others: Judgments, own: set[str]) -> FloatArray:
     """Return the mean difference on each item, of pairs judged by both."""
-    item_of = {row.pair_id: row.item_id for row in by_rater}
-    ours = means_by_id((row.pair_id, score_of(row.winner, own)) for row in by_rater)
-    theirs = means_by_id((row.pair_id, score_of(row.winner, own)) for row in by_others)
+    item_of = dict(zip(by_rater.pair, by_rater.item, strict=True))
+    ours = means_by_id(_values(by_rater, own, by_rater.pair))
+    theirs = means_by_id(_values(by_others, own, by_others.pair))
     values = [
         (item_of[pair_id], mean - theirs[pair_id])
         for pair_id, mean in ours.items()

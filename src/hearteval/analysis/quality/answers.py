@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from hearteval.analysis.data import TIE, JudgmentRow
+from hearteval.analysis.judgments import TIE, JudgmentRow
 from hearteval.domain import Assignment, Choice, Judgment, Pair, Rating
 
 CheckKind = Literal["gold", "attention"]

@@ -6,7 +6,8 @@ import numpy as np
 
 from hearteval.analysis.columns import SCORES, pair_sides
 from hearteval.analysis.coverage.pace import read_in_time
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.analysis.quality.rules import PanelAnswers
 from hearteval.domain.quality import Counted
 from hearteval.stats.comparisons import FloatArray, IntArray
@@ -19,7 +20,7 @@ def to_panel(data: StudyData) -> PanelAnswers:
     """Return what people answered, each of their pairs once, in the order of time."""
     people = {one.id: one.name for one in data.raters if one.kind == "human"}
     is_rated = data.targets is not None
-    rows = {row.assignment_id: row for row in data.judgments if row.repeat == 0}
+    rows = {row.assignment_id: row for row in data.judgments.first_ones.by(people)}
     told = [(one, n_new) for one, n_new in read_in_time(data) if is_rated or one.id in rows]
     names = sorted({one.person for one, _ in told} & {*people.values()})
     number = {name: k for k, name in enumerate(names)}
@@ -57,7 +58,8 @@ def _compared(
     data: StudyData, rows: list[JudgmentRow]
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:
     """Return pair, item, systems, score and answer of judgments."""
-    sides = pair_sides(data)
+    judged = {row.pair_id for row in rows}
+    sides = pair_sides(data, (pair for pair in data.pairs if pair.id in judged))
     system_of = {one.id: one.system_id for one in data.completions}
     pairs = {id_: k for k, id_ in enumerate(sides)}
     items = {one.id: k for k, one in enumerate(data.items)}

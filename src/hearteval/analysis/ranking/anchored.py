@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
 from hearteval.analysis.ranking.intervals import choose_interval, vary
 from hearteval.analysis.ranking.votes import Votes
@@ -168,7 +169,7 @@ def _without(reason: str, *, used: str, level: float) -> AnchoredRanking:
 
 
 def anchor_judgments(
-    rows: Sequence[JudgmentRow], data: StudyData, *, level: float, assume_random: bool
+    rows: Judgments, data: StudyData, *, level: float, assume_random: bool
 ) -> AnchoredRanking | None:
     """Rank a study's systems by people's judgments and all judges' as one's.
 
@@ -179,10 +180,8 @@ def anchor_judgments(
         None where people or judges did not vote.
     """
     raters = people_among(data.raters)
-    pairs: tuple[set[str], set[str]] = set(), set()
-    for row in rows:
-        pairs[row.rater_id in raters].add(row.pair_id)
-    of_judges, of_people = pairs
+    is_by_person = rows.rater.is_in(raters)
+    of_judges, of_people = (set(rows.pair[kind].present) for kind in (~is_by_person, is_by_person))
     if not of_judges or not of_people:
         return None
     systems = sorted(data.ranked, key=lambda system: system.name)

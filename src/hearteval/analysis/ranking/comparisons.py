@@ -6,20 +6,16 @@ half of the pair's weight (SPEC section 5). Items are indexed in sorted order, s
 judgments changes nothing.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import compress, repeat
-from operator import attrgetter
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import Judgments, SmallArray, won
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.rank import Ranked, rank_comparisons
-from hearteval.domain import Axis, AxisMark, Rater, System
+from hearteval.domain import CHOICES, Axis, Rater, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import (
-    TIE_SCORE,
     BoolArray,
     Comparisons,
     FloatArray,
@@ -29,15 +25,8 @@ from hearteval.stats.comparisons import (
 )
 from hearteval.stats.tally import count_equal
 
-SCORES: Mapping[str, float] = {"first": 1.0, "tie": TIE_SCORE, "second": 0.0}
 MIN_ITEMS = 2
 """On one item a system's score is 0 at the fit, whatever was judged: it has no interval."""
-
-Mark = JudgmentRow | AxisMark
-"""What has a choice and a strength."""
-FIRST, SECOND = attrgetter("first_system_id"), attrgetter("second_system_id")
-ITEM, PAIR, RATER = attrgetter("item_id"), attrgetter("pair_id"), attrgetter("rater_id")
-CHOICE, STRENGTH = attrgetter("choice"), attrgetter("strength")
 
 
 def people_among(raters: Sequence[Rater]) -> list[str]:
@@ -46,7 +35,7 @@ def people_among(raters: Sequence[Rater]) -> list[str]:
 
 
 def to_comparisons(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     *,
     axis: Axis | None = None,
     use_strength: bool,
@@ -69,28 +58,21 @@ def to_comparisons(
     Raises:
         ValueError: `use_strength` is set and a decided judgment has no strength.
     """
-    item = _positions(sorted(set(map(ITEM, judgments))))
-    rows: Sequence[JudgmentRow] = judgments
-    marks: Sequence[Mark | None] = rows if axis is None else [row.axes.get(axis) for row in rows]
-    left, right = (
-        _find(map(of, rows), _positions(system_ids), len(rows)) for of in (FIRST, SECOND)
-    )
-    is_used = (left >= 0) & (right >= 0) & np.fromiter(map(bool, marks), dtype=bool)
-    if not is_used.all():
-        rows, marks = list(compress(rows, is_used)), list(compress(marks, is_used))
-        left, right = left[is_used], right[is_used]
-    n = len(rows)
-    raters = _find(map(RATER, rows), _positions(rater_ids), n)
-    score = np.fromiter(map(SCORES.__getitem__, map(CHOICE, marks)), np.float64, n)
-    weight = _strengths(rows, marks, score) if use_strength else np.ones(n)
-    pair = _find(map(PAIR, rows), _positions(tuple(dict.fromkeys(map(PAIR, rows)))), n)
+    item = _positions(sorted(judgments.item.present))
+    numbers = _positions(system_ids)
+    left, right = (of.numbers(numbers) for of in (judgments.first_system, judgments.second_system))
+    is_used = (left >= 0) & (right >= 0) & (judgments.said(axis)[0] >= 0)
+    rows, left, right = judgments.select(is_used), left[is_used], right[is_used]
+    choice, strength = rows.said(axis)
+    raters = rows.rater.numbers(_positions(rater_ids))
+    weight = _strengths(rows, choice, strength) if use_strength else np.ones(len(rows))
     return Comparisons(
         left=left,
         right=right,
-        score=score,
-        weight=balance(pair, raters >= 0, weight),
-        count=np.ones(n, dtype=np.int64),
-        item=_find(map(ITEM, rows), item, n),
+        score=won(choice),
+        weight=balance(rows.pair.codes.astype(np.int64), raters >= 0, weight),
+        count=np.ones(len(rows), dtype=np.int64),
+        item=rows.item.numbers(item),
         rater=raters,
         n_systems=len(system_ids),
         writer=_find_writers(rows, writers) if writers else None,
@@ -114,7 +96,7 @@ def keep_rankable(
 
 
 def rank_judgments(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     *,
     use_strength: bool,
@@ -150,15 +132,14 @@ def rank_field(comparisons: Comparisons, systems: Sequence[System], *, level: fl
     return rank_comparisons(count_equal(enough), names, RankPolicy(level=level))
 
 
-def count_pairs_of_one_kind(
-    judgments: Iterable[JudgmentRow], people: Collection[str]
-) -> tuple[int, int]:
+def count_pairs_of_one_kind(judgments: Judgments, people: Collection[str]) -> tuple[int, int]:
     """Count the pairs that only people or only judges judged, and all pairs."""
-    kinds = defaultdict(set)
-    people = frozenset(people)
-    for row in judgments:
-        kinds[row.pair_id].add(row.rater_id in people)
-    return sum(len(found) == 1 for found in kinds.values()), len(kinds)
+    is_person = judgments.rater.is_in(people)
+    n = len(judgments.pair.values)
+    by_people, by_judges = (
+        np.bincount(judgments.pair.codes[kind], minlength=n) > 0 for kind in (is_person, ~is_person)
+    )
+    return int((by_people ^ by_judges).sum()), int((by_people | by_judges).sum())
 
 
 def balance(pair: IntArray, is_person: BoolArray, weight: FloatArray) -> FloatArray:
@@ -171,31 +152,22 @@ def balance(pair: IntArray, is_person: BoolArray, weight: FloatArray) -> FloatAr
     return np.where((people > 0) & (judges > 0), weight * scale, weight)
 
 
-def _strengths(
-    rows: Sequence[JudgmentRow], marks: Sequence[Mark | None], score: FloatArray
-) -> FloatArray:
-    """Return the weight of each mark, whose score is given: its strength, 1 for a tie."""
-    strengths = list(map(STRENGTH, marks))
-    is_without = np.fromiter((strength is None for strength in strengths), bool, len(strengths))
-    for i in np.flatnonzero(is_without != (score == TIE_SCORE))[:1]:
+def _strengths(rows: Judgments, choice: SmallArray, strength: SmallArray) -> FloatArray:
+    """Return the weight of each mark: its strength, 1 for a tie."""
+    for i in np.flatnonzero((strength == 0) != (choice == 1))[:1]:
         raise ValueError(
             f"assignment {rows[i].assignment_id}: a decided judgment needs a strength to be"
-            f" weighted, a tie has none; choice is {CHOICE(marks[i])!r}, strength {strengths[i]!r}"
+            f" weighted, a tie has none; choice is {CHOICES[choice[i]]!r}, strength"
+            f" {strength[i] or None!r}"
         )
-    return np.fromiter((strength or 1 for strength in strengths), np.float64, len(strengths))
+    return np.maximum(strength, 1).astype(np.float64)
 
 
-def _find_writers(rows: Sequence[JudgmentRow], writers: Mapping[str, str]) -> IntArray:
+def _find_writers(rows: Judgments, writers: Mapping[str, str]) -> IntArray:
     """Return who wrote what each row is about, numbered by name; -1 where no person did."""
     place = _positions(sorted({*writers.values()}))
-    of_pair = {pair: place[name] for pair, name in writers.items()}
-    return _find(map(PAIR, rows), of_pair, len(rows))
+    return rows.pair.numbers({pair: place[name] for pair, name in writers.items()})
 
 
 def _positions(names: Sequence[str]) -> dict[str, int]:
     return {name: position for position, name in enumerate(names)}
-
-
-def _find(values: Iterable[str], positions: Mapping[str, int], n: int) -> IntArray:
-    """Return the positions of `n` values, -1 for one that has none."""
-    return np.fromiter(map(positions.get, values, repeat(-1)), np.int64, n)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments
 from hearteval.analysis.ranking.axes.tables import (
     AxisAsked,
     AxisInterval,
@@ -114,14 +114,14 @@ class Leaderboard:
 
 
 def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote and who was asked
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
     writers: Mapping[str, str] | None = None,
     level: float = 0.95,
     asks_people: bool = False,
-    others: Sequence[JudgmentRow] = (),
+    others: Judgments = NO_JUDGMENTS,
 ) -> Leaderboard:
     """Rank systems by judgments; neither the order of judgments nor that of systems matters.
 
@@ -156,13 +156,13 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
     )
     field = [system for system in candidates if system.name in unweighted.names]
     among = {system.id for system in field}
-    judgments = [row for row in judgments if row.is_among(among)]
+    judgments = judgments.among(among)
     weighted = rank_judgments(
         judgments, field, use_strength=True, rater_ids=people, writers=writers, level=level
     )
-    marked = marked_judgments(judgments, [row for row in others if row.is_among(among)])
+    marked = marked_judgments(judgments, others.among(among))
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
-    rater_ids = {row.rater_id for row in judgments}
+    rater_ids = set(judgments.rater.present)
     judged_by = _judged_by(rater_ids, raters)
     tables = axis_tables(
         marked, field, raters, asks_people=asks_people, writers=writers, level=level
@@ -188,11 +188,11 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
         ties=RankPolicy().ties,
         judged_by=judged_by,
         n_judgments=len(judgments),
-        n_ties=sum(row.choice == "tie" for row in judgments),
-        n_items=len({row.item_id for row in judgments}),
+        n_ties=judgments.n_ties,
+        n_items=len(judgments.item.present),
         n_raters=len(rater_ids),
         n_people=len(rater_ids.intersection(people)),
-        n_writers=len({writers[row.pair_id] for row in judgments if row.pair_id in writers})
+        n_writers=len({writers[pair] for pair in judgments.pair.present if pair in writers})
         if writers
         else 0,
         warnings=by_severity(
@@ -209,15 +209,13 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
     )
 
 
-def marked_judgments(
-    judgments: Sequence[JudgmentRow], others: Sequence[JudgmentRow]
-) -> Sequence[JudgmentRow]:
+def marked_judgments(judgments: Judgments, others: Judgments) -> Judgments:
     """Return the judgments that axes are of: those of others where the ranking's mark none."""
-    return others if others and not any(row.axes for row in judgments) else judgments
+    return others if others and not judgments.axes else judgments
 
 
-def _candidates(judgments: Sequence[JudgmentRow], systems: Sequence[System]) -> list[System]:
-    named = {row.first_system_id for row in judgments} | {row.second_system_id for row in judgments}
+def _candidates(judgments: Judgments, systems: Sequence[System]) -> list[System]:
+    named = {*judgments.first_system.present, *judgments.second_system.present}
     unknown = sorted(named - {system.id for system in systems})
     if unknown:
         raise ValueError(f"judgments name systems that were not given: {unknown}")
@@ -263,7 +261,7 @@ def _rows(
 
 
 def _warn_of_two_kinds(
-    judgments: Sequence[JudgmentRow], people: Sequence[str], weighted: Ranked
+    judgments: Judgments, people: Sequence[str], weighted: Ranked
 ) -> list[Notice]:
     """Say how people and judges are combined."""
     n_one, n = count_pairs_of_one_kind(judgments, people)

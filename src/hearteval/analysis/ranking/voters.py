@@ -5,11 +5,10 @@ where no person voted. A study may say so itself; then what its votes do not det
 no other votes stand in. Where the headline is anchored, what stands beside it is by the default.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.ranking.comparisons import MIN_ITEMS, to_comparisons
 from hearteval.analysis.ranking.warnings import MIN_RATERS
 from hearteval.domain import System
@@ -41,11 +40,11 @@ class Headline:
 
 
 def choose_headline(
-    rows: Sequence[JudgmentRow],
+    rows: Judgments,
     systems: Sequence[System],
     people: Collection[str],
     asked: Voters | None,
-) -> tuple[Headline, Sequence[JudgmentRow]]:
+) -> tuple[Headline, Judgments]:
     """Choose whose votes the headline is by, and return these votes.
 
     Args:
@@ -54,15 +53,15 @@ def choose_headline(
         people: Ids of human raters.
         asked: What the study file asks for; None for the default.
     """
-    by_people = [row for row in rows if row.rater_id in people]
+    by_people = rows.by(people)
     n = len(by_people)
     by = _default(rows, by_people, systems) if asked in (None, "anchored") else asked
-    used: Sequence[JudgmentRow] = rows
+    used = rows
     if by == "people":
         used = by_people
     elif by == "judges":
-        used = [row for row in rows if row.rater_id not in people] if n else rows
-    raters = {row.rater_id for row in used}
+        used = rows.select(~rows.rater.is_in(people)) if n else rows
+    raters = set(used.rater.present)
     n_people = len(raters.intersection(people))
     if by == "both" and 0 in (n_people, len(raters) - n_people):
         by = "people" if n_people else "judges"
@@ -78,26 +77,19 @@ def choose_headline(
     return headline, used
 
 
-def _default(
-    rows: Sequence[JudgmentRow], by_people: Sequence[JudgmentRow], systems: Sequence[System]
-) -> Voters:
+def _default(rows: Judgments, by_people: Judgments, systems: Sequence[System]) -> Voters:
     if not by_people:
         return "judges"
     is_enough = len(by_people) == len(rows) or _do_people_rank(rows, by_people, systems)
     return "people" if is_enough else "both"
 
 
-def _do_people_rank(
-    rows: Sequence[JudgmentRow], by_people: Sequence[JudgmentRow], systems: Sequence[System]
-) -> bool:
+def _do_people_rank(rows: Judgments, by_people: Judgments, systems: Sequence[System]) -> bool:
     """Return whether five people or more judged every system, and their votes compare all."""
-    judged: dict[str, set[str]] = defaultdict(set)
-    for row in by_people:
-        judged[row.first_system_id].add(row.rater_id)
-        judged[row.second_system_id].add(row.rater_id)
-    met = {id_ for row in rows for id_ in (row.first_system_id, row.second_system_id)}
+    met = {*rows.first_system.present, *rows.second_system.present}
     field = sorted(met.intersection(system.id for system in systems))
-    if not field or any(len(judged[id_]) < MIN_RATERS for id_ in field):
+    n_raters = [len(by_people.select(by_people.names({id_})).rater.present) for id_ in field]
+    if not field or min(n_raters) < MIN_RATERS:
         return False
     comparisons = to_comparisons(by_people, use_strength=False, system_ids=field)
     enough, kept = keep_compared(comparisons, min_items=MIN_ITEMS)

@@ -118,24 +118,16 @@ def tally_judgments(data: StudyData) -> Tallies:
     raters = {rater.id for rater in data.raters}
     ranked = {system.id for system in data.ranked}
     known = {c.id for c in data.completions if c.system_id in ranked}
-    counted = {
-        a.id: a
-        for a in data.assignments
-        if a.repeat == 0
-        and a.check is None
-        and a.rater_id in raters
-        and known.issuperset(mates.get(a.pair_id, ("",)))
-    }
+    judgments = data.judgments.first_ones.by(raters)
+    shown = {id_ for id_, texts in mates.items() if known.issuperset(texts)}
     counts: defaultdict[str, defaultdict[str, Counter[str]]]
     counts = defaultdict(lambda: defaultdict(Counter))
-    for judgment in data.judgments:
-        assignment = counted.get(judgment.assignment_id)
-        if assignment is not None:
-            for completion_id in mates[assignment.pair_id]:
-                is_first = completion_id == assignment.first_completion_id
-                won = "wins" if (judgment.choice == "first") == is_first else "losses"
-                outcome = "ties" if judgment.choice == "tie" else won
-                counts[completion_id][assignment.rater_id][outcome] += 1
+    for judgment in judgments.select(judgments.pair.is_in(shown)):
+        for completion_id in mates[judgment.pair_id]:
+            is_first = completion_id == judgment.first_completion_id
+            won = "wins" if (judgment.choice == "first") == is_first else "losses"
+            outcome = "ties" if judgment.choice == "tie" else won
+            counts[completion_id][judgment.rater_id][outcome] += 1
     return {
         completion_id: {rater_id: Tally(**counted) for rater_id, counted in by_rater.items()}
         for completion_id, by_rater in counts.items()

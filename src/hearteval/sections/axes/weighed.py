@@ -27,12 +27,9 @@ class Weighed(Section[WeighedAxes]):
         names = {row.system for row in board.rows}
         field = sorted((one for one in data.ranked if one.name in names), key=lambda s: s.name)
         among = {system.id for system in field}
-        voters = {row.rater_id for row in basis.voted}
+        others = basis.rows.select(~basis.rows.rater.is_in(basis.voted.rater.present))
         tables = axis_tables(
-            marked_judgments(
-                [row for row in basis.voted if row.is_among(among)],
-                [r for r in basis.rows if r.is_among(among) and r.rater_id not in voters],
-            ),
+            marked_judgments(basis.voted.among(among), others.among(among)),
             field,
             data.raters,
             asks_people=data.asks_people_axes,

@@ -5,14 +5,13 @@ again while the board was made. Both are counted on the same pair in the same or
 compared are two counts (Fisher's exact test, one-sided: only more change than its own tells).
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import fisher_exact
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import means_by_id
+from hearteval.analysis.judgments import Judgments
 from hearteval.stats.means import mean_interval
 
 DRIFTED = 0.05
@@ -93,19 +92,17 @@ def measure_board(data: StudyData, *, level: float) -> Board | None:
                 last=last,
             )
         )
-    old = [row for row in data.judgments if row.is_among(board.pool)]
+    old = data.judgments.among(board.pool)
     judges = []
     for judge in (one for one in data.judges if one.family != "cue" and not one.is_imported):
-        own = [row for row in old if row.rater_id == judge.id]
-        now = _changed(own, (r for r in board.again if r.rater_id == judge.id), level)
-        then = _changed(own, (row for row in own if row.repeat), level)
+        own = old.by({judge.id})
+        now = _changed(own, board.again.by({judge.id}), level)
+        then = _changed(own, own.select(own.repeat > 0), level)
         judges.append(JudgeDrift(judge=judge.name, now=now, then=then, p_value=_p(now, then)))
     return Board(release=board.release, rows=tuple(rows), judges=tuple(judges))
 
 
-def _changed(
-    rows: Sequence[JudgmentRow], again: Iterable[JudgmentRow], level: float
-) -> Changed | None:
+def _changed(rows: Judgments, again: Judgments, level: float) -> Changed | None:
     first = {(r.pair_id, r.first_completion_id): r.choice for r in rows if not r.repeat}
     said = [
         (row.item_id, float(row.choice != first[key]))
@@ -125,5 +122,7 @@ def _changed(
 def _p(now: Changed | None, then: Changed | None) -> float | None:
     if now is None or then is None:
         return None
+    from scipy.stats import fisher_exact  # noqa: PLC0415 - takes longer to import than all others
+
     table = np.array([[one.n_changed, one.n_pairs - one.n_changed] for one in (now, then)])
     return float(fisher_exact(table, alternative="greater").pvalue)

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow, StudyData, withdrawn_pairs
+from hearteval.analysis.data import StudyData, withdrawn_pairs
 from hearteval.analysis.estimates import EXPLORATORY, PLANNED
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.ranking.checks.adjusted import (
     NOT_DETERMINED,
     TWICE_AS_MUCH,
@@ -90,7 +91,7 @@ class Confounders:
 
 
 def measure_confounders(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     data: StudyData,
     *,
@@ -107,7 +108,7 @@ def measure_confounders(
     ids = [system.id for system in systems]
     ranked = set(ids)
     gone = withdrawn_pairs(data.pairs, data.completions)
-    judgments = [row for row in judgments if row.is_among(ranked) and row.pair_id not in gone]
+    judgments = judgments.select(judgments.is_among(ranked) & ~judgments.pair.is_in(gone))
     comparisons = to_comparisons(
         judgments, use_strength=False, system_ids=ids, rater_ids=people, writers=data.writers
     )
@@ -149,16 +150,20 @@ def measure_confounders(
 
 
 def _covariates(
-    judgments: Sequence[JudgmentRow], data: StudyData, counts: Mapping[str, Counts]
+    judgments: Judgments, data: StudyData, counts: Mapping[str, Counts]
 ) -> dict[str, FloatArray]:
     """Return each covariate of each judgment, first minus second."""
-    pairs = {pair.id: pair.completion_ids for pair in data.pairs}
-    first = [row.first_completion_id for row in judgments]
-    shown = zip(first, (pairs[row.pair_id] for row in judgments), strict=True)
-    second = [other if first_id == one else one for first_id, (one, other) in shown]
     place = {completion_id: i for i, completion_id in enumerate(counts)}
+    # The two of a pair: what one of them is not is the other.
+    both = {
+        pair.id: sum(place[id_] for id_ in pair.completion_ids)
+        for pair in data.pairs
+        if place.keys() >= {*pair.completion_ids}
+    }
+    first = judgments.first_completion.known(place)
+    second = judgments.pair.known(both) - first
     table = np.array([*counts.values()], dtype=np.float64).reshape(-1, len(UNVARIED))
-    left, right = (table[[place[id_] for id_ in side]] for side in (first, second))
+    left, right = table[first], table[second]
     values = {name: relative_difference(left[:, i], right[:, i]) for i, name in enumerate(UNVARIED)}
     return values | {"position": np.ones(len(judgments))}
 
@@ -227,7 +232,7 @@ class JudgePanel:
 
 
 def compare_judges(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
@@ -241,12 +246,10 @@ def compare_judges(
     What the judgments do not determine is named as a problem. Judgments of other systems than these
     are left out. None with fewer than two judges.
     """
-    rows_of: dict[str, list[JudgmentRow]] = {r.id: [] for r in raters if r.kind == "llm"}
-    judgments = [row for row in judgments if row.rater_id in rows_of]
-    for row in judgments:
-        rows_of[row.rater_id].append(row)
+    judgments = judgments.by({rater.id for rater in raters if rater.kind == "llm"})
+    there = {*judgments.rater.present}
     by_name = sorted(raters, key=lambda rater: (rater.name, rater.id))
-    judges = [rater for rater in by_name if rows_of.get(rater.id)]
+    judges = [rater for rater in by_name if rater.id in there]
     if len(judges) < 2:
         return None
     systems = sorted(systems, key=lambda system: system.name)
@@ -260,14 +263,14 @@ def compare_judges(
         problem=problem,
         status_of_ratings=EXPLORATORY,
         alone=tuple(
-            _rank_alone(rows_of[judge.id], systems, judge.name, writers=writers, level=level)
+            _rank_alone(judgments.by({judge.id}), systems, judge.name, writers=writers, level=level)
             for judge in judges
         ),
     )
 
 
 def _rate_judge_aware(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     judges: Sequence[Rater],
     *,
@@ -293,7 +296,7 @@ def _rate_judge_aware(
 
 
 def _rank_alone(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     judge: str,
     *,

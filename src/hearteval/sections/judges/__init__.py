@@ -108,7 +108,7 @@ class Judges(Section[JudgeAudits | None]):
             found=collect_audits(data, level=level),
             stress=basis.stress if basis.ratings else _stress(data, level=level),
             consistency=consistency_results(basis.again, raters=data.rater_names, level=level),
-            majorities=count_judges_together(basis.rows, data.ranked, data.raters),
+            majorities=count_judges_together(basis.columns),
             again=rank_stability(
                 basis.again, data.ranked, people=people_among(data.raters), level=level
             ),
@@ -305,8 +305,9 @@ def _warn_of_language(data: StudyData, raters: Iterable[JudgeCoverage]) -> list[
 
 def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:
     kinds = {system.id: str(system.settings["stress"]) for system in data.stress}
-    of_stress = (row for row in data.judgments if row.is_among(kinds))
-    return stress_results(stress_wins(of_stress, kinds, data.rater_names), level=level)
+    return stress_results(
+        stress_wins(data.judgments.among(kinds), kinds, data.rater_names), level=level
+    )
 
 
 def _named(names: Sequence[str]) -> str:

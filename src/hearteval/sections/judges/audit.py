@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.coverage.missing import count_missing, last_attempts
 from hearteval.analysis.coverage.study import BASELINE_FAMILY
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.estimates import PLANNED
 from hearteval.analysis.judges import (
     REFERENCE,
@@ -31,6 +31,7 @@ from hearteval.analysis.judges.faults import (
     lean_q_values,
 )
 from hearteval.analysis.judges.own_family import OwnFamily, own_family_preference
+from hearteval.analysis.judgments import JudgmentRow, Judgments
 from hearteval.domain import Rater, System
 
 INJECTION = "injection"
@@ -122,11 +123,10 @@ class JudgeAudits:
 def audit_judges(data: StudyData, *, level: float) -> tuple[JudgeAudit, ...]:
     """Return what the audit says of each judge, by name.
 
-    Assignments are those of the audit; judgments of other stress texts are left out.
+    What is unjudged is of the audit, and so is every judgment of stress texts.
     """
     stress = {system.id: system for system in data.stress}
-    assigned = {assignment.id for assignment in data.assignments}
-    rows = [row for row in data.judgments if row.is_among(stress) and row.assignment_id in assigned]
+    rows = data.judgments.among(stress)
     return tuple(_audit_judge(rater, rows, stress, data, level=level) for rater in data.judges)
 
 
@@ -146,16 +146,15 @@ def collect_audits(data: StudyData, *, level: float) -> JudgeAudits | None:
 
 def _audit_judge(
     rater: Rater,
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     stress: Mapping[str, System],
     data: StudyData,
     *,
     level: float,
 ) -> JudgeAudit:
-    rows = [row for row in judgments if row.rater_id == rater.id]
-    judged = {row.assignment_id for row in rows}
+    rows = judgments.by({rater.id})
     last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
-    assigned = [a.id for a in data.assignments if a.rater_id == rater.id]
+    absent = [a.id for a in data.unjudged if a.rater_id == rater.id]
     beside = _beside_references(rows, stress)
     first_time = [row for row in beside if row.judgment.repeat == 0]
     kinds = _by(first_time, "stress")
@@ -185,9 +184,9 @@ def _audit_judge(
         judge=rater.name,
         family=rater.family,
         is_baseline=rater.family == BASELINE_FAMILY,
-        n_assigned=len(assigned),
-        n_judged=len(judged),
-        missing=count_missing([id_ for id_ in assigned if id_ not in judged], last),
+        n_assigned=len(rows) + len(absent),
+        n_judged=len(rows),
+        missing=count_missing(absent, last),
         stress=stress_shares,
         longer=leans.get(LONGER),
         formatted=leans.get(FORMATTED),
@@ -215,7 +214,7 @@ class _Row(NamedTuple):
 
 
 def _beside_references(
-    judgments: Sequence[JudgmentRow], stress: Mapping[str, System]
+    judgments: Iterable[JudgmentRow], stress: Mapping[str, System]
 ) -> list[_Row]:
     rows = []
     for judgment in judgments:

@@ -4,24 +4,21 @@ Each repeat is ranked by itself beside the first answers to the same assignments
 pairs only, as the judges' audit has them, is left out, and so is one that determines no ranking.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import Judgments, last_rows
 from hearteval.analysis.ranking.comparisons import rank_judgments
 from hearteval.analysis.ranking.rank import ELO_DECIMALS_OF_RANK
 from hearteval.domain import System
 from hearteval.errors import NotIdentifiedError
+from hearteval.stats.comparisons import IntArray
 from hearteval.stats.rankers import kendall_tau
 
 MIN_SHARE = 0.5
 """Of the first answers: the few pairs that an audit asks about again are no repeat of a ranking."""
-
-Shown = tuple[str, str, str]
-"""Pair, rater and the system shown first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +43,7 @@ class RankStability:
 
 
 def rank_stability(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     *,
     people: Sequence[str],
@@ -57,46 +54,45 @@ def rank_stability(
     So are judgments of other systems. `people` are the ids of the human raters, sorted.
     """
     systems = sorted(systems, key=lambda system: system.name)
-    ids = {system.id for system in systems}
-    by_repeat: dict[int, dict[Shown, JudgmentRow]] = defaultdict(dict)
-    for row in judgments:
-        if row.is_among(ids):
-            by_repeat[row.repeat][row.pair_id, row.rater_id, row.first_system_id] = row
-    first = by_repeat.pop(0, {})
+    rows = judgments.among({system.id for system in systems})
+    shown = rows.pair.codes, rows.rater.codes, rows.first_system.codes
+    rows = rows.select(np.sort(last_rows(*shown, rows.repeat)))
+    first = rows.first_ones
     found = [
-        _compare(first, by_repeat[repeat], systems, people=people, level=level)
-        for repeat in sorted(by_repeat)
+        _compare(first, rows.select(rows.repeat == repeat), systems, people=people, level=level)
+        for repeat in np.unique(rows.repeat[rows.repeat > 0])
     ]
     return tuple(one for one in found if one is not None)
 
 
 def _compare(
-    first: Mapping[Shown, JudgmentRow],
-    again: Mapping[Shown, JudgmentRow],
+    first: Judgments,
+    again: Judgments,
     systems: Sequence[System],
     *,
     people: Sequence[str],
     level: float,
 ) -> RankStability | None:
-    both = first.keys() & again.keys()
-    if not both or len(both) < MIN_SHARE * len(first):
+    is_both = np.isin(_shown(first), _shown(again))
+    if not is_both.any() or is_both.sum() < MIN_SHARE * len(first):
         return None
+    both = first.select(is_both), again.select(np.isin(_shown(again), _shown(first)))
     rankings = []
-    for answers in (first, again):
-        rows = [row for key, row in answers.items() if key in both]
+    for rows in both:
         try:
             rankings.append(
                 rank_judgments(rows, systems, use_strength=True, rater_ids=people, level=level)
             )
         except NotIdentifiedError:
             return None
+    said = [rows.choice[np.argsort(_shown(rows))] for rows in both]
     elos = [np.array([each.elo for each in ranking.estimates]) for ranking in rankings]
     gaps = np.abs(elos[1] - elos[0])
     tau = kendall_tau(*(elo.round(ELO_DECIMALS_OF_RANK) for elo in elos))
     return RankStability(
-        repeat=again[next(iter(both))].repeat,
-        n_judgments=len(both),
-        n_same_choice=sum(first[key].choice == again[key].choice for key in both),
+        repeat=int(again.repeat[0]),
+        n_judgments=len(both[0]),
+        n_same_choice=int((said[0] == said[1]).sum()),
         systems=rankings[0].names,
         first=tuple(map(float, elos[0])),
         again=tuple(map(float, elos[1])),
@@ -104,3 +100,10 @@ def _compare(
         max_elo_gap=float(gaps.max()),
         rms_elo_gap=float(np.sqrt((gaps**2).mean())),
     )
+
+
+def _shown(rows: Judgments) -> IntArray:
+    """Return one number for pair, rater and system shown first; alike for rows of one origin."""
+    n_raters, n_systems = len(rows.rater.values), len(rows.first_system.values)
+    asked = rows.pair.codes.astype(np.int64) * n_raters + rows.rater.codes
+    return asked * n_systems + rows.first_system.codes

@@ -1,6 +1,6 @@
 """Which labelled replies a person should read: of what models and people do most unalike.
 
-Chosen from light rows; texts and what a labeler quoted of them are read later, of these only. A
+Chosen by what was said; texts and what a labeler quoted of them are read later, of these only. A
 choice depends on the study's seed and on the labels, never on the order of rows.
 """
 

@@ -5,13 +5,14 @@ pooled; where the pool is too small as well, the next smallest answer joins it, 
 follows from a difference. What people told is exploratory: nobody was sampled by it.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import Judgments
 from hearteval.sections.people.rankings import KindRanking, rank_rows
 
 POOLED = None
@@ -56,18 +57,13 @@ class PeopleGroups:
     """None without a scale, or with too few people who answered it."""
 
 
-def group_people(
-    judgments: Sequence[JudgmentRow], data: StudyData, *, level: float
-) -> PeopleGroups | None:
+def group_people(judgments: Judgments, data: StudyData, *, level: float) -> PeopleGroups | None:
     """Rank by each group of people; None where people were asked nothing about themselves."""
     asked = sorted({name for told in data.background.values() for name in told})
     if not asked:
         return None
-    by_person: defaultdict[str, list[JudgmentRow]] = defaultdict(list)
     names = {rater.id: rater.name for rater in data.raters if rater.kind == "human"}
-    for row in judgments:
-        if row.rater_id in names:
-            by_person[names[row.rater_id]].append(row)
+    ids_of = {names[id_]: id_ for id_ in judgments.rater.present if id_ in names}
     groups: list[PeopleGroup] = []
     writers = data.writers
     too_few = []
@@ -75,14 +71,14 @@ def group_people(
         if question == SCALE:
             continue
         told = {
-            name: str(data.background.get(name, {}).get(question, "not-said")) for name in by_person
+            name: str(data.background.get(name, {}).get(question, "not-said")) for name in ids_of
         }
         sizes = pool_small(Counter(told.values()), smallest=data.smallest_group)
         if not sizes:
             too_few.append(question)
         for answer, answers in sizes.items():
             people = [name for name, said in told.items() if said in answers]
-            rows = [row for name in sorted(people) for row in by_person[name]]
+            rows = judgments.by({ids_of[name] for name in people})
             groups.append(
                 PeopleGroup(
                     question=question,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.rank import EloEstimate
@@ -33,7 +33,7 @@ class KindRanking:
 
 
 def rank_by_kind(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
@@ -47,10 +47,10 @@ def rank_by_kind(
     Raises:
         ValueError: A judgment names a system or a rater that was not given.
     """
-    people = set(people_among(raters))
+    people = people_among(raters)
     by_kind = {
-        "people": [row for row in judgments if row.rater_id in people],
-        "judges": [row for row in judgments if row.rater_id not in people],
+        "people": judgments.by(people),
+        "judges": judgments.select(~judgments.rater.is_in(people)),
     }
     if not all(by_kind.values()):
         return ()
@@ -62,7 +62,7 @@ def rank_by_kind(
 
 def rank_rows(
     kind: str,
-    rows: Sequence[JudgmentRow],
+    rows: Judgments,
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,

@@ -1,13 +1,13 @@
 """A study's judgments -> `PeopleResults`: people beside judges, and models beside people."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import JudgmentColumns
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judgments import Judgments
 from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule
 from hearteval.sections.people.groups import PeopleGroups, group_people
 from hearteval.sections.people.judges.agreement import AgreementPart, measure_people
@@ -58,7 +58,7 @@ class PeopleResults:
 
 
 def analyze_people(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     columns: JudgmentColumns,
     data: StudyData,
     *,
@@ -73,7 +73,7 @@ def analyze_people(
     """
     # People and judges are compared on the items that both were shown.
     if hidden := {item.id for item in data.not_shown}:
-        judgments = [row for row in judgments if row.item_id not in hidden]
+        judgments = judgments.select(~judgments.item.is_in(hidden))
         is_shared = np.array([item.id not in hidden for item in columns.names.items])
         columns = columns.select(is_shared[columns.item])
     votes = merge_votes(columns)

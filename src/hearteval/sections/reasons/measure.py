@@ -160,8 +160,8 @@ def _rows_of_reasons(data: StudyData, columns: JudgmentColumns) -> dict[str, int
     judged = {one.assignment_id: id_ for id_, one in data.reasons.items() if one.n_words}
     ends = {pair.id: pair.completion_ids for pair in data.pairs}
     found = {}
-    for row in data.judgments:
-        if row.assignment_id in judged and row.first_completion_id in texts:
+    for row in data.judgments.select(data.judgments.is_of(judged)):
+        if row.first_completion_id in texts:
             (second,) = {*ends[row.pair_id]} - {row.first_completion_id}
             if row.rater_id in raters and second in texts and not row.repeat:
                 key = (raters[row.rater_id] * n + texts[row.first_completion_id]) * n

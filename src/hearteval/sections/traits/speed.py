@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.coverage.latency import latency_by_system
 from hearteval.analysis.estimates import EXPLORATORY
-from hearteval.analysis.latency import latency_by_system
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.domain import LatencyProbe, System
 from hearteval.sections.traits.covariates import MIN_SYSTEMS, Correlation, adjust, correlate

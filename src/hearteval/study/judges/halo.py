@@ -89,10 +89,12 @@ def measure_judges(
         },
     }
     ids = {one.id for one in wanted}
-    said = [row for row in read_judgments(session, made) if row.assignment_id in ids]
+    said = read_judgments(session, made)
+    said = said.select(said.is_of(ids))
+    answered = {*said.assignment_ids}
     halo = StudyData(
         raters=[one for own in raters.values() for one in own],
-        assignments=wanted,
+        unjudged=[one for one in wanted if one.id not in answered],
         attempts=[one for one in store.iter(Attempt, made) if one.assignment_id in ids],
         judgments=said,
     )

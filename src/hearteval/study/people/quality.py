@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hearteval.analysis.data import TIE, JudgmentRow, PeopleQuality, StudyData, judgment_rows
+from hearteval.analysis.data import PeopleQuality, StudyData
+from hearteval.analysis.judgments import TIE, Judgments, judgment_columns
 from hearteval.analysis.quality.answers import answers_of_people
 from hearteval.analysis.quality.panel import to_panel
 from hearteval.analysis.quality.rules import Finding, apply_rules, found_of
@@ -34,7 +35,7 @@ NO_RULES = (
 
 
 def read_quality(
-    session: Session, study: Study, rows: Sequence[JudgmentRow], pairs: Sequence[Pair]
+    session: Session, study: Study, rows: Judgments, pairs: Sequence[Pair]
 ) -> PeopleQuality:
     """Read what rules over people's answers need beside their judgments, and who is left out.
 
@@ -55,9 +56,8 @@ def read_quality(
     people = {one.id: one.name for one in store.iter(Rater, study) if one.kind == "human"}
     if not people:
         return found
-    own = [row for row in rows if row.rater_id in people]
     seconds = store.people.seconds(study.id)
-    beside = answers_of_people(own, pairs, stored_checks(store, study), seconds)
+    beside = answers_of_people(rows.by(people), pairs, stored_checks(store, study), seconds)
     known = {people[id_]: one for id_, one in beside.items() if id_ in people}
     words = store.people.reasons(study.id)
     return replace(
@@ -111,8 +111,8 @@ def look_at_answers(session: Session, study: Study) -> Seen:
     store = session.store
     raters = [one for one in store.iter(Rater, study) if one.kind == "human"]
     people = {one.id for one in raters}
-    rows = judgment_rows(store.judgment_table(study, of_people=True))
-    pairs = store.find(Pair, sorted({row.pair_id for row in rows}))
+    rows = judgment_columns(store.judgment_table(study, of_people=True))
+    pairs = store.find(Pair, sorted(rows.pair.present))
     data = StudyData(
         items=list(store.iter(Item, study)),
         systems=list(store.iter(System, study)),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import Completion, Item, Pair, Rater, Study, System
 from hearteval.exchange.records.writing import DRAFTS, write_files
 from hearteval.study import remove_left_drafts
@@ -76,8 +76,8 @@ def _rows(permitted: Permitted, n_without: Counter[str]) -> list[dict[str, Any]]
     is_mixed = not all(map(may_be_passed_on, permitted.items))
     pairs = {one.id: one for one in permitted.iter(Pair)}
     votes_of = _votes(permitted, kinds)
-    only_offline = {row.pair_id for row in read_votes(permitted.session, permitted.study)}
-    only_offline -= {pair_id for pair_id, _ in votes_of}
+    judged = read_votes(permitted.session, permitted.study).pair.present
+    only_offline = {*judged} - {pair_id for pair_id, _ in votes_of}
     if only_offline:
         n_without["only the offline judge compared them, which prefers nothing"] = len(only_offline)
     rows = []

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import NO_JUDGMENTS, JudgmentRow, Judgments, judgments_of
 from hearteval.config import StudySettings
 from hearteval.config.simulation import SimulationPlan
 from hearteval.domain import (
@@ -76,7 +76,7 @@ class Drawn:
     """Fewer than assignments where answers are missing."""
     attempts: Sequence[Attempt]
     probes: Sequence[LatencyProbe]
-    rows: Sequence[JudgmentRow]
+    rows: Judgments
     """The judgments as an analysis reads them."""
     n_identical: int
     ratings: Sequence[Rating] = ()
@@ -130,7 +130,7 @@ def draw_study(
             judgments=(),
             attempts=[*gone, *missing],
             probes=_time(world, items, competing, of_study, now=now, seed=seed),
-            rows=(),
+            rows=NO_JUDGMENTS,
             n_identical=0,
             ratings=ratings,
         )
@@ -179,7 +179,7 @@ def draw_study(
         judgments=judgments,
         attempts=attempts,
         probes=_time(world, items, competing, of_study, now=now, seed=seed),
-        rows=rows,
+        rows=judgments_of(rows),
         n_identical=n_identical,
     )
 

@@ -106,7 +106,7 @@ def make_votes(file: Path, name: str, plan: SimulationPlan) -> dict[str, Any]:
     names = {system.id: system.name for system in drawn.systems}
     raters = {rater.id: rater for rater in drawn.raters}
     items = {id_: f"simulated-{k + 1}" for k, id_ in enumerate(_items_of(drawn))}
-    rows = [row for row in drawn.rows if not row.repeat]
+    rows = list(drawn.rows.first_ones)
     if not rows:
         raise SettingsError(f"{file}: nothing is left to vote on; give more items, less missing")
     said = {"first": "left", "second": "right"}

@@ -7,23 +7,21 @@ Elo; the other axes and the overall ranking go on. Overall and axis win rates al
 where there is no ranking.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.ranking.comparisons import (
-    SCORES,
     people_among,
     rank_field,
     to_comparisons,
 )
 from hearteval.analysis.ranking.rank import EloEstimate, Ranked
-from hearteval.domain import AXES, AXIS_NAMES, Axis, Choice, Rater, System
+from hearteval.domain import AXES, AXIS_NAMES, Axis, Rater, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import (
     Comparisons,
@@ -105,38 +103,40 @@ class AxisTable(NamedTuple):
     problem: str | None
 
 
-def win_rates(judgments: Sequence[JudgmentRow], systems: Sequence[System]) -> tuple[WinRate, ...]:
+def win_rates(judgments: Judgments, systems: Sequence[System]) -> tuple[WinRate, ...]:
     """Return the win rate of every system, a tie counting half, sorted by name."""
-    counts: Counter[tuple[str, str, str, Choice]] = Counter(
-        (row.first_system_id, row.second_system_id, "", row.choice) for row in judgments
-    )
-    counts.update(
-        (row.first_system_id, row.second_system_id, axis, mark.choice)
-        for row in judgments
-        for axis, mark in row.axes.items()
-    )
-    n: Counter[tuple[str, str]] = Counter()
-    n_half_wins: Counter[tuple[str, str]] = Counter()
-    for (first, second, axis, choice), count in counts.items():
-        half_wins = round(2 * SCORES[choice])
-        n.update({(first, axis): count})
-        n.update({(second, axis): count})
-        n_half_wins[first, axis] += count * half_wins
-        n_half_wins[second, axis] += count * (2 - half_wins)
-    rate = {key: n_half_wins[key] / (2 * count) for key, count in n.items()}
+    every: list[Axis | None] = [None, *judgments.axes]
+    by_axis = {axis: _count_halves(judgments, axis) for axis in every}
+    rate = {
+        (id_, axis): n_halves / (2 * n)
+        for axis, counts in by_axis.items()
+        for id_, (n, n_halves) in counts.items()
+    }
     return tuple(
         WinRate(
             system=system.name,
-            n_comparisons=n[system.id, ""],
-            win_rate=rate.get((system.id, "")),
-            axes={a: rate[system.id, a] for a in AXIS_NAMES if (system.id, a) in rate},
+            n_comparisons=by_axis[None].get(system.id, (0, 0))[0],
+            win_rate=rate.get((system.id, None)),
+            axes={axis: rate[system.id, axis] for axis in AXIS_NAMES if (system.id, axis) in rate},
         )
         for system in sorted(systems, key=lambda system: system.name)
     )
 
 
+def _count_halves(judgments: Judgments, axis: Axis | None) -> dict[str, tuple[int, int]]:
+    """Return of each system its comparisons, and how many half wins it has of them."""
+    choice = judgments.said(axis)[0].astype(np.int64)
+    ids, is_said = judgments.first_system.values, choice >= 0
+    n, n_halves = np.zeros((2, len(ids)), dtype=np.int64)
+    for side, won in ((judgments.first_system, choice), (judgments.second_system, 2 - choice)):
+        n += np.bincount(side.codes[is_said], minlength=len(ids))
+        np.add.at(n_halves, side.codes[is_said], won[is_said])
+    found = zip(ids, n.tolist(), n_halves.tolist(), strict=True)
+    return {id_: (n_of, halves) for id_, n_of, halves in found if n_of}
+
+
 def axes_asked(
-    judgments: Sequence[JudgmentRow], raters: Sequence[Rater], *, asks_people: bool
+    judgments: Judgments, raters: Sequence[Rater], *, asks_people: bool
 ) -> Mapping[str, frozenset[Axis]]:
     """Return the axes that each rater was asked about, by rater id.
 
@@ -145,11 +145,7 @@ def axes_asked(
     study's pages ask them for marks (`asks_people`); elsewhere, as in imported tables, who ever
     marked an axis was asked about all that people marked.
     """
-    # Marks of many judgments are one object in the store.
-    said = {(row.rater_id, id(row.axes)): row.axes for row in judgments}
-    marked = defaultdict[str, set[Axis]](set)
-    for (rater, _), axes in said.items():
-        marked[rater].update(axes)
+    marked = {rater: set(judgments.by({rater}).axes) for rater in judgments.rater.present}
     is_person = {rater.id: rater.kind == "human" for rater in raters}
     of_people = set(AXES) if asks_people else set[Axis]()
     of_people.update(*(marked[rater] for rater in marked if is_person[rater]))
@@ -167,7 +163,7 @@ def axes_asked(
 
 
 def axis_tables(
-    judgments: Sequence[JudgmentRow],
+    judgments: Judgments,
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
@@ -182,15 +178,14 @@ def axis_tables(
     """
     asked = axes_asked(judgments, raters, asks_people=asks_people)
     people, names = people_among(raters), {rater.id: rater.name for rater in raters}
-    met = Counter((row.first_system_id, row.second_system_id, row.rater_id) for row in judgments)
-    n_marked = Counter(chain.from_iterable(row.axes for row in judgments))
+    met = _count_met(judgments)
     tables = []
     for axis in AXIS_NAMES:
         n_asked = {ends: n for ends, n in met.items() if axis in asked[ends[-1]]}
         who = {rater for _, _, rater in n_asked}
         of_axis = AxisAsked(
             n_judgments=sum(n_asked.values()),
-            n_marked=n_marked[axis],
+            n_marked=int((judgments.said(axis)[0] >= 0).sum()),
             n_people=len(who.intersection(people)),
             judges=tuple(sorted(names[rater] for rater in who.difference(people))),
         )
@@ -208,6 +203,19 @@ def axis_tables(
                 n_of.update({first: n, second: n})
             tables.append(_axis_table(axis, of_axis, comparisons, systems, n_of, level=level))
     return _adjust([table for table in tables if table.standings])
+
+
+def _count_met(judgments: Judgments) -> dict[tuple[str, str, str], int]:
+    """Return how often each rater judged each two systems, as they were shown."""
+    columns = judgments.first_system, judgments.second_system, judgments.rater
+    shape = [len(each.values) for each in columns]
+    counts = np.bincount(np.ravel_multi_index([each.codes for each in columns], shape))
+    there = np.flatnonzero(counts)
+    places = zip(*(found.tolist() for found in np.unravel_index(there, shape)), strict=True)
+    return {
+        tuple(each.values[k] for each, k in zip(columns, at, strict=True)): n
+        for at, n in zip(places, counts[there].tolist(), strict=True)
+    }
 
 
 def _adjust(tables: Sequence[AxisTable]) -> tuple[AxisTable, ...]:

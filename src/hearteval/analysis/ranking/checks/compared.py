@@ -12,10 +12,11 @@ from math import hypot
 
 import numpy as np
 
-from hearteval.analysis.data import TIE, JudgmentRow, StudyData
+from hearteval.analysis.data import StudyData
 from hearteval.analysis.estimates import Contrast, Summed, contrast_means
 from hearteval.analysis.estimates import Side as Of
 from hearteval.analysis.judges.majorities import NO_MAJORITY, merge_answers, pair_majority
+from hearteval.analysis.judgments import TIE, JudgmentRow, Judgments, judgments_of
 from hearteval.analysis.ranking.checks.published import Concordance, compare_rankings
 from hearteval.analysis.ranking.comparisons import people_among, rank_judgments
 from hearteval.analysis.ranking.rank import Ranked
@@ -129,20 +130,14 @@ class _Ranked:
         self.systems = sorted(systems, key=lambda one: one.name)
         self.name_of = {one.id: one.name for one in self.systems}
         raters, items = {one.id for one in side.raters}, {one.id for one in side.data.items}
-        self.rows = [
-            row
-            for row in side.data.judgments
-            if row.repeat == 0
-            and row.rater_id in raters
-            and row.item_id in items
-            and row.is_among(self.name_of)
-        ]
+        rows = side.data.judgments.first_ones.by(raters).among(self.name_of)
+        self.rows = rows.select(rows.item.is_in(items))
         self.writers = side.data.writers
         self.ranked = self.rank(self.rows)
         self.texts = _texts(side.data.completions, self.name_of)
         self._ends = {pair.id: pair.completion_ids for pair in side.data.pairs}
 
-    def rank(self, rows: Sequence[JudgmentRow]) -> Ranked:
+    def rank(self, rows: Judgments) -> Ranked:
         """Rank by some of the judgments.
 
         Raises:
@@ -185,7 +180,7 @@ class _Ranked:
     def describe(self) -> Side:
         """Say whose judgments these are."""
         kinds = {one.id: one for one in self.side.raters}
-        who = {row.rater_id for row in self.rows}
+        who = self.rows.rater.present
         return Side(
             name=self.side.name,
             protocols=dict(self.side.protocols),
@@ -199,7 +194,7 @@ class _Ranked:
     @property
     def items(self) -> set[str]:
         """The items that are judged."""
-        return {row.item_id for row in self.rows}
+        return {*self.rows.item.present}
 
 
 def compare_studies(first: Compared, second: Compared, *, level: float = 0.95) -> Comparison:
@@ -262,7 +257,9 @@ def _on_shared(
         return None, "no pair of the same texts was judged in both"
     try:
         rankings = [
-            side.rank([row for pair, rows in of_side.items() if pair in both for row in rows])
+            side.rank(
+                judgments_of(row for pair, rows in of_side.items() if pair in both for row in rows)
+            )
             for side, of_side in zip((one, other), shared, strict=True)
         ]
         return compare_rankings(*map(_elo, rankings), level=one.level), None

@@ -8,7 +8,7 @@ For a triad an ordinary comparison is taken before others. When each comes: `che
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from hearteval.analysis.data import judgment_rows
+from hearteval.analysis.judgments import judgment_columns
 from hearteval.analysis.quality.answers import (
     CheckKind,
     CheckRecords,
@@ -207,8 +207,8 @@ def read_answers(store: Store, study: Study) -> dict[str, PersonAnswers]:
     Checks and repeats are there where the study asked for them, triads wherever somebody compared
     three replies to one item in all pairs.
     """
-    rows = judgment_rows(store.judgment_table(study, of_people=True))
-    pairs = store.find(Pair, sorted({row.pair_id for row in rows}))
+    rows = judgment_columns(store.judgment_table(study, of_people=True))
+    pairs = store.find(Pair, sorted(rows.pair.present))
     return answers_of_people(
         rows, pairs, stored_checks(store, study), store.people.seconds(study.id)
     )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from hearteval.analysis.data import TIE, JudgmentRow, judgment_rows
+from hearteval.analysis.judgments import TIE, JudgmentRow, judgment_columns
 from hearteval.analysis.quality.rules import Finding
 from hearteval.domain import Rater
 from hearteval.stats.agreement.kappas import agreement_with_others
@@ -122,9 +122,9 @@ def watch_work(desk: Desk) -> Watched:
     working = [one for one in here if one.id in last and one.withdrawn_at is None]
     names = {rater.id: rater.name for rater in store.iter(Rater) if rater.kind == "human"}
     shares = agree_with_others(
-        row
-        for row in judgment_rows(store.judgment_table(desk.study, of_people=True))
-        if names.get(row.rater_id) in ids
+        judgment_columns(store.judgment_table(desk.study, of_people=True)).by(
+            [id_ for id_, name in names.items() if name in ids]
+        )
     )
     agreed = {ids[names[rater_id]]: found for rater_id, found in shares.items()}
     seen = look_at_answers(desk.session, desk.study)

@@ -1,0 +1,324 @@
+"""Judgments by columns: `Judgments`, one immutable collection that is asked about all rows at once.
+
+A column of ids or words is numbered (`Coded`): its values stand once, and each row holds the place
+of its own. Whoever needs a few rows only may walk over them as `JudgmentRow`.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from itertools import chain, compress
+from typing import Any, Final, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearteval.domain import (
+    AXIS_NAMES,
+    CHOICES,
+    Axis,
+    AxisMark,
+    Choice,
+    pack_marks,
+    unpack_marks,
+)
+from hearteval.domain.judging import MARK_STEP
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+
+TIE: Final = "tie"
+SmallArray = NDArray[np.int8]
+Rows = BoolArray | IntArray | slice
+"""Which rows: a mark for each, or their places."""
+
+
+class JudgmentRow(NamedTuple):
+    """One judgment with what it is about; rows are in no order."""
+
+    assignment_id: str
+    pair_id: str
+    item_id: str
+    first_system_id: str
+    """Who wrote the completion shown as A."""
+    second_system_id: str
+    first_completion_id: str
+    """The one shown as A."""
+    rater_id: str
+    repeat: int
+    choice: Choice
+    strength: int | None
+    """1 to 5; None for a tie."""
+    axes: Mapping[Axis, AxisMark]
+    """Marks by axis; empty where there are none."""
+    finish_reason: str | None
+
+    @property
+    def winner(self) -> str:
+        """The id of the system that is preferred, or ``tie``."""
+        if self.choice == TIE:
+            return TIE
+        return self.first_system_id if self.choice == "first" else self.second_system_id
+
+    def is_among(self, system_ids: Collection[str]) -> bool:
+        """Return whether both systems are among these."""
+        return self.first_system_id in system_ids and self.second_system_id in system_ids
+
+
+_WON = np.array([0.0, 0.5, 1.0, np.nan])
+
+
+def won(choice: SmallArray) -> FloatArray:
+    """Return what A has won of choices, as places in `CHOICES`; NaN of -1, where there is none."""
+    return _WON[choice]
+
+
+def last_rows(*keys: NDArray[Any]) -> IntArray:
+    """Return the last row of each of those whose keys are all equal, in the order of the keys."""
+    order: IntArray = np.lexsort(keys[::-1])
+    is_last = np.ones(len(order), dtype=np.bool_)
+    is_last[:-1] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+    return np.asarray(order[is_last])
+
+
+def first_of_two(group: NDArray[Any]) -> IntArray:
+    """Return the first row of each group that has two; rows of a group stand together."""
+    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1])[: len(group)])
+    return np.asarray(starts[np.diff(np.append(starts, len(group))) == 2])
+
+
+class _Numbered(dict[Any, int]):
+    """The number of each value, in the order in which they first come."""
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self)
+        return number
+
+    def of(self, values: Collection[Any]) -> NDArray[np.int32]:
+        """Return the numbers of some values."""
+        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column of which many rows say the same."""
+
+    values: tuple[Any, ...]
+    """Each once; some may stand in no row."""
+    codes: NDArray[np.int32]
+    """Place of each row's value."""
+
+    def __getitem__(self, rows: Rows) -> "Coded":
+        return Coded(self.values, self.codes[rows])
+
+    def is_in(self, values: Collection[Any]) -> BoolArray:
+        """Return which rows hold one of these."""
+        return np.array([one in values for one in self.values], dtype=np.bool_)[self.codes]
+
+    def numbers(self, number_of: Mapping[Any, int]) -> IntArray:
+        """Return a number for each row, -1 where its value has none."""
+        table = [number_of.get(one, -1) for one in self.values]
+        return np.array(table, dtype=np.int64)[self.codes]
+
+    def known(self, number_of: Mapping[Any, int]) -> IntArray:
+        """Return a number for each row.
+
+        Raises:
+            KeyError: The value of a row has none.
+        """
+        found = self.numbers(number_of)
+        for row in np.flatnonzero(found < 0)[:1]:
+            raise KeyError(self.values[self.codes[row]])
+        return found
+
+    @property
+    def present(self) -> list[Any]:
+        """The values that stand in any row."""
+        there = np.bincount(self.codes, minlength=len(self.values))
+        return [self.values[k] for k in np.flatnonzero(there)]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.values.__getitem__, self.codes.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(Sequence[JudgmentRow]):
+    """Judgments with what they are about, in no order; the columns are of one length."""
+
+    assignment: NDArray[np.bytes_]
+    """Ids, each of one row, as ASCII."""
+    pair: Coded
+    item: Coded
+    first_system: Coded
+    """Who wrote the completion shown as A; numbered as `second_system` is."""
+    second_system: Coded
+    first_completion: Coded
+    """The one shown as A."""
+    rater: Coded
+    finish_reason: Coded
+    repeat: NDArray[np.int16]
+    choice: SmallArray
+    """Place in `CHOICES`: twice what A has won."""
+    strength: SmallArray
+    """1 to 5; 0 where there is none, as of a tie."""
+    marks: SmallArray
+    """By row and axis of `AXIS_NAMES`, as `pack_marks` has them; 0 where there is none."""
+
+    def __len__(self) -> int:
+        return len(self.assignment)
+
+    def select(self, rows: Rows) -> "Judgments":
+        """Return some of the rows."""
+        if isinstance(rows, np.ndarray) and rows.dtype == np.bool_ and rows.all():
+            return self
+        return Judgments(*(getattr(self, each.name)[rows] for each in fields(self)))
+
+    def among(self, system_ids: Collection[str]) -> "Judgments":
+        """Return the judgments of which both systems are among these."""
+        return self.select(self.is_among(system_ids))
+
+    def is_among(self, system_ids: Collection[str]) -> BoolArray:
+        """Return of which judgments both systems are among these."""
+        return self.first_system.is_in(system_ids) & self.second_system.is_in(system_ids)
+
+    def names(self, system_ids: Collection[str]) -> BoolArray:
+        """Return of which judgments one system or both are among these."""
+        return self.first_system.is_in(system_ids) | self.second_system.is_in(system_ids)
+
+    def by(self, rater_ids: Collection[str]) -> "Judgments":
+        """Return the judgments by these raters."""
+        return self.select(self.rater.is_in(rater_ids))
+
+    def is_of(self, assignment_ids: Collection[str]) -> BoolArray:
+        """Return which judgments answer one of these assignments."""
+        return np.isin(self.assignment, np.array(sorted(assignment_ids), dtype=np.bytes_))
+
+    @property
+    def assignment_ids(self) -> Iterator[str]:
+        """The id of each row's assignment."""
+        return map(bytes.decode, self.assignment.tolist())
+
+    @property
+    def first_ones(self) -> "Judgments":
+        """The judgments that repeat none."""
+        return self.select(self.repeat == 0)
+
+    @property
+    def score(self) -> FloatArray:
+        """What A has won: 1, 1/2 of a tie, 0."""
+        return won(self.choice)
+
+    @property
+    def n_ties(self) -> int:
+        """How many of them are ties."""
+        return int((self.choice == CHOICES.index(TIE)).sum())
+
+    @cached_property
+    def winner(self) -> IntArray:
+        """The place of the system that is preferred among `first_system.values`; -1 of a tie."""
+        first, second = self.first_system.codes, self.second_system.codes
+        return np.where(self.choice == 1, -1, np.where(self.choice == 2, first, second))
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes with any mark."""
+        return tuple(compress(AXIS_NAMES, self.marks.max(axis=0, initial=0)))
+
+    def said(self, axis: Axis | None = None) -> tuple[SmallArray, SmallArray]:
+        """Return choice and strength, overall or on an axis; -1 is the choice without a mark."""
+        if axis is None:
+            return self.choice, self.strength
+        marks = self.marks[:, [*AXIS_NAMES].index(axis)] - 1
+        return marks // MARK_STEP, marks % MARK_STEP
+
+    def __add__(self, other: "Judgments") -> "Judgments":
+        number = {name: _Numbered() for name in _CODED}
+        parts: dict[str, list[Any]] = {each.name: [] for each in fields(self)}
+        for one in (self, other):
+            for name, found in parts.items():
+                column = getattr(one, name)
+                if isinstance(column, Coded):
+                    column = number[_ALIKE.get(name, name)].of(column.values)[column.codes]
+                found.append(column)
+        return _made(parts, number)
+
+    def __iter__(self) -> Iterator[JudgmentRow]:
+        columns = (
+            self.assignment_ids,
+            self.pair,
+            self.item,
+            self.first_system,
+            self.second_system,
+            self.first_completion,
+            self.rater,
+            self.repeat.tolist(),
+            map(CHOICES.__getitem__, self.choice.tolist()),
+            (strength or None for strength in self.strength.tolist()),
+            map(_unpacked, map(bytes, self.marks)),
+            self.finish_reason,
+        )
+        return map(JudgmentRow, *columns)
+
+    @overload
+    def __getitem__(self, place: int) -> JudgmentRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Judgments": ...
+    def __getitem__(self, place: int | slice) -> "JudgmentRow | Judgments":
+        if isinstance(place, slice):
+            return self.select(place)
+        return next(iter(self.select(np.arange(len(self))[[place]])))
+
+
+_unpacked = lru_cache(maxsize=4_096)(unpack_marks)
+_CODED: Mapping[str, str] = {
+    "pair": "pair_id",
+    "item": "item_id",
+    "first_system": "first_system_id",
+    "second_system": "second_system_id",
+    "first_completion": "first_completion_id",
+    "rater": "rater_id",
+    "finish_reason": "finish_reason",
+}
+"""Columns that are numbered, and what the fields of a row are called."""
+_ALIKE: Mapping[str, str] = {"second_system": "first_system"}
+"""Columns that are numbered with another."""
+_NO_ROWS: Mapping[str, Sequence[Any]] = dict.fromkeys(JudgmentRow._fields, ())
+_CHOSEN: Mapping[str, int] = {choice: place for place, choice in enumerate(CHOICES)}
+
+
+def judgment_columns(batches: Iterable[Mapping[str, Sequence[Any]]]) -> Judgments:
+    """Return the judgments of batches of parallel columns, as `Store.judgment_table` has them.
+
+    Raises:
+        ValueError: The columns of a batch are not of one length.
+    """
+    number = {name: _Numbered() for name in _CODED}
+    parts: dict[str, list[Any]] = {each.name: [] for each in fields(Judgments)}
+    for batch in chain([_NO_ROWS], batches):
+        n = len(batch["assignment_id"])
+        if {n} != {*map(len, batch.values())}:
+            raise ValueError("a column of judgments is shorter than another")
+        for name, of_row in _CODED.items():
+            parts[name].append(number[_ALIKE.get(name, name)].of(batch[of_row]))
+        parts["assignment"].append(np.array(batch["assignment_id"], dtype=np.bytes_))
+        parts["repeat"].append(np.array(batch["repeat"], dtype=np.int16))
+        parts["choice"].append(np.array([_CHOSEN[one] for one in batch["choice"]], dtype=np.int8))
+        parts["strength"].append(np.array([one or 0 for one in batch["strength"]], dtype=np.int8))
+        marks = np.frombuffer(b"".join(batch["axes"]), dtype=np.int8)
+        parts["marks"].append(marks.reshape(n, len(AXIS_NAMES)))
+    return _made(parts, number)
+
+
+def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
+    """Return rows as columns."""
+    columns = dict(zip(JudgmentRow._fields, map(list, zip(*rows, strict=True)), strict=False))
+    return judgment_columns(
+        [columns | {"axes": [*map(pack_marks, columns["axes"])]}] if columns else []
+    )
+
+
+def _made(parts: Mapping[str, Sequence[Any]], number: Mapping[str, _Numbered]) -> Judgments:
+    columns: dict[str, Any] = {name: np.concatenate(found) for name, found in parts.items()}
+    values = {name: tuple(number[_ALIKE.get(name, name)]) for name in _CODED}
+    return Judgments(**columns | {name: Coded(values[name], columns[name]) for name in _CODED})
+
+
+NO_JUDGMENTS = judgment_columns([])
