@@ -48,6 +48,13 @@ def tell_what_was_found(session: Session) -> bool:
     return bool(words)
 
 
+def free_what_is_left(store: Store) -> None:
+    """Free the questions that killed runs had claimed: who asks does, and nobody may have to."""
+    panel = Panel(store)
+    if panel.look_around().n_claims:
+        panel.leave()
+
+
 def tell_of_others_once(session: Session, panel: Panel) -> Callable[[], None]:
     """Return what says that others work on the store, when it is first called."""
     is_told = False

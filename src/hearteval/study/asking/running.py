@@ -18,6 +18,7 @@ from hearteval.steps import Step, ask_step
 from hearteval.store.base import Store
 from hearteval.study import Tell
 from hearteval.study.asking.models import Asking, SchemaOf
+from hearteval.study.asking.others import free_what_is_left
 from hearteval.study.asking.stopping import Stopper, stopping_on_signals
 from hearteval.study.session import Session
 
@@ -47,6 +48,7 @@ def take_step(
     looks = [_look(session.store, study, step, models) for _, study, step in parts]
     to_open = {id_: one for id_, one in models.items() if any(id_ in n for n, _ in looks)}
     if not to_open:
+        free_what_is_left(session.store)
         return sum((counts for _, counts in looks), NOTHING_ASKED)
     step = parts[0][2]
 
