@@ -14,6 +14,7 @@ from hearteval.domain.systems import IMPORTED, NO_CALL, Call, JsonObject
 Axis = Literal["H", "E", "A", "R", "T", "C"]
 Choice = Literal["first", "second", "tie"]
 _CHOICES = get_args(Choice)
+_SIDES = ("first", "second")
 RaterKind = Literal["human", "llm"]
 Group = Literal["crowd", "peer", "clinician"]
 
@@ -32,6 +33,7 @@ AXIS_NAMES: Mapping[Axis, str] = {
 OVERALL = "overall"
 """What stands beside the axes in a judge's reply."""
 MAX_STRENGTH = 5
+_STRENGTHS = range(1, MAX_STRENGTH + 1)
 MAX_SCORE = 5
 
 
@@ -197,11 +199,11 @@ class Judgment:
         where = f"judgment of assignment {self.assignment_id}"
         _require_mark(where, self.choice, self.strength, needs_strength=True)
         for axis, (choice, strength) in self.axes.items():
-            require(axis in AXIS_NAMES, where, f"axis {axis!r} is not one of {list(AXIS_NAMES)}")
+            if axis not in AXIS_NAMES:  # words for a fault are made where there is one
+                words = f"axis {axis!r} is not one of {list(AXIS_NAMES)}"
+                require(holds=False, where=where, message=words)
             _require_mark(f"{where}, axis {axis}", choice, strength, needs_strength=False)
-        require(
-            all(axis in AXIS_NAMES for axis in self.reasons), where, "a reason names no known axis"
-        )
+        require(self.reasons.keys() <= AXIS_NAMES.keys(), where, "a reason names no known axis")
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
         fill_id(self, "judgment", "assignment_id")
 
@@ -209,6 +211,8 @@ class Judgment:
 def _require_mark(
     where: str, choice: Choice, strength: int | None, *, needs_strength: bool
 ) -> None:
+    if choice in _SIDES and strength in _STRENGTHS:
+        return
     require(choice in _CHOICES, where, f"choice is {choice!r}")
     if choice == "tie":
         require(strength is None, where, "a tie has no strength")
