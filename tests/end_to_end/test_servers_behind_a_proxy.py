@@ -137,7 +137,7 @@ def test_one_of_two_servers_is_killed(
         ThreadPoolExecutor(N_JUDGES + 4) as threads,
     ):
         study, served = look(store)
-        assert served.versions == (study.version,) * 2
+        until(lambda: look(store)[1].versions == (study.version,) * 2)
         assert served.planner_seconds is not None
         writer = Person(address)
         assert writer.ask(f"/join/{prepared.links['write']}", MAN).code == 303

@@ -11,6 +11,7 @@ from made_records import made_study
 from sqlalchemy import create_engine, text
 
 from hearteval.errors import StoreError
+from hearteval.store import serving
 from hearteval.store.sql import SqlStore
 
 STUDY = made_study()
@@ -37,8 +38,8 @@ def store(postgres_url: str) -> Iterator[SqlStore]:
 
 def test_a_file_has_one_server(tmp_path: Path) -> None:
     with closing(SqlStore.open(str(tmp_path / "a.db"))) as store:
-        with closing(store.serving(STUDY)) as serving:
-            assert serving.look() == "mine"
+        with closing(store.serving(STUDY)) as alone:
+            assert alone.look() == "mine"
         assert store.served(STUDY) is None
 
 
@@ -66,9 +67,22 @@ def test_a_later_version_has_the_turn_before_an_earlier_one(store: SqlStore) -> 
     with closing(store.serving(STUDY)) as old:
         assert old.look() == "mine"
         with closing(store.serving(LATER)) as new:
+            assert [new.look(is_ready=False), old.look()] == ["others", "mine"]
             assert [new.look(), old.look(), new.look()] == ["others", "outdated", "mine"]
             assert old.look() == "outdated"
         until(lambda: old.look() == "mine")
+
+
+@pytest.mark.postgres
+def test_a_server_that_was_stopped_loses_its_turn(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "IDLE_SECONDS", 1)
+    with closing(store.serving(STUDY)) as stopped, closing(store.serving(STUDY)) as other:
+        assert stopped.look() == "mine"
+        until(lambda: other.look() == "mine")
+        with pytest.raises(StoreError, match="cannot be used"):
+            stopped.look()
 
 
 @pytest.mark.postgres

@@ -9,6 +9,7 @@ from people_site import World, people_world
 
 from hearteval.errors import StoreError
 from hearteval.store.serving import Served
+from hearteval.web import probes
 
 TOKEN = "read-me"
 
@@ -45,6 +46,10 @@ def test_a_server_says_why_it_is_not_ready(world: World, monkeypatch: pytest.Mon
     served = Served((version, version + 1), 0.1)
     monkeypatch.setattr(world.store, "served", lambda _: served)
     assert unready(world) == f"version {version + 1} is served elsewhere, and {version} here\n"
+    seen = iter([Served((version,), None), Served((version,), 0.1)])
+    monkeypatch.setattr(world.store, "served", lambda _: next(seen))
+    assert world.client().get("/readyz").text == "ready\n"
+    monkeypatch.setattr(probes, "TAKEOVER_SECONDS", 0.0)
     monkeypatch.setattr(world.store, "served", lambda _: Served((version,), None))
     assert unready(world) == "no server opens tasks\n"
     monkeypatch.setattr(world.store, "latest_study", lambda _: None)

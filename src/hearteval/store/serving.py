@@ -6,6 +6,7 @@ ten seconds after its machine is gone, and `IDLE_SECONDS` after it was stopped. 
 database's is asked. A SQLite file keeps no such locks: it has one server.
 """
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, Engine, text
@@ -33,7 +34,7 @@ _NOTICE_THE_DEAD = text(
     "SELECT set_config('tcp_keepalives_idle', '5', false),"
     " set_config('tcp_keepalives_interval', '2', false),"
     " set_config('tcp_keepalives_count', '3', false),"
-    f" set_config('idle_session_timeout', '{IDLE_SECONDS}s', false)"
+    " set_config('idle_session_timeout', :idle, false)"
 )
 _SERVE = text("SELECT pg_advisory_lock_shared(:study, :version)")
 _TAKE = text(f"SELECT pg_try_advisory_lock(:study, {PLANNER})")
@@ -71,9 +72,12 @@ class Serving:
     def __init__(self, engine: Engine, study: Study, *, name: str) -> None:
         self._engine, self._study, self._name = engine, study, name
         self._connection: Connection | None = None
+        self._is_known = False
 
-    def look(self) -> Turn:
+    def look(self, *, is_ready: bool = True) -> Turn:
         """Say whose turn it is to open tasks, and take it where nobody has it.
+
+        Until it `is_ready`, others do not know of this server: those of an earlier version go on.
 
         Raises:
             StoreError: The database is away; the turn is lost then, and may be taken again.
@@ -81,7 +85,8 @@ class Serving:
         if self._engine.dialect.name != "postgresql":
             return "mine"
         try:
-            return run_patiently(self._look, name=self._name, patience_seconds=0)
+            looking = partial(self._look, is_ready=is_ready)
+            return run_patiently(looking, name=self._name, patience_seconds=0)
         except StoreError:
             if self._connection is not None:
                 self._connection.invalidate()
@@ -94,12 +99,15 @@ class Serving:
             self._connection.close()
             self._connection = None
 
-    def _look(self) -> Turn:
+    def _look(self, *, is_ready: bool) -> Turn:
         keys = {"study": _key(self._study.id), "version": self._study.version}
         if self._connection is None:
             self._connection = self._connect()
-            self._connection.execute(_NOTICE_THE_DEAD)
+            self._connection.execute(_NOTICE_THE_DEAD, {"idle": f"{IDLE_SECONDS}s"})
+            self._is_known = False
+        if is_ready and not self._is_known:
             self._connection.execute(_SERVE, keys)
+            self._is_known = True
         held = self._connection.execute(_HELD, keys).all()
         planners = [row.is_mine for row in held if row.number == PLANNER]
         if any(row.number > self._study.version for row in held):

@@ -5,6 +5,7 @@ Nothing of it names anybody. The numbers are for who sends the token of the metr
 
 import hmac
 import logging
+import time
 from collections.abc import Iterator, Mapping
 
 from fastapi import APIRouter, Request
@@ -16,6 +17,10 @@ from hearteval.web.site import Served, Site
 
 logger = logging.getLogger(__name__)
 router = APIRouter()
+
+TAKEOVER_SECONDS = 5.0
+"""For which nobody may open tasks: where who did has ended, another takes over meanwhile."""
+AGAIN_SECONDS = 0.25
 
 Metric = tuple[str, str, str, Mapping[str, float]]
 """Its name, its type, what it says, and its values by their labels."""
@@ -61,8 +66,12 @@ def _why_unready(site: Site) -> str:
     served = store.served(study)
     if served is not None and max(served.versions, default=0) > study.version:
         return f"version {max(served.versions)} is served elsewhere, and {study.version} here"
-    if served is not None and served.planner_seconds is None:
-        return "no server opens tasks"
+    until = time.monotonic() + TAKEOVER_SECONDS
+    while served is not None and served.planner_seconds is None:
+        if time.monotonic() > until:
+            return "no server opens tasks"
+        time.sleep(AGAIN_SECONDS)
+        served = store.served(study)
     return ""
 
 

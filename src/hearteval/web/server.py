@@ -88,7 +88,7 @@ class Planner:
         with closing(self._desk.session.store.serving(self._desk.study)) as serving:
             tell = self._desk.session.tell
             with tell.progress("tasks"):
-                self._follow(serving.look(), self._stamp())
+                self._follow(serving.look(is_ready=False), self._stamp())
             if self._desk.reading is None:
                 n: Mapping[str, int] = self._texts["texts"]
                 tell.note(
