@@ -104,7 +104,7 @@ class Coded:
     values: tuple[Any, ...]
     """Each once; some may stand in no row."""
     codes: NDArray[np.int32]
-    """Place of each row's value."""
+    """Place of each row's value; int8 or int16 where there are few values."""
 
     def __getitem__(self, rows: Rows) -> "Coded":
         return Coded(self.values, self.codes[rows])
@@ -318,7 +318,10 @@ def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
 def _made(parts: Mapping[str, Sequence[Any]], number: Mapping[str, _Numbered]) -> Judgments:
     columns: dict[str, Any] = {name: np.concatenate(found) for name, found in parts.items()}
     values = {name: tuple(number[_ALIKE.get(name, name)]) for name in _CODED}
-    return Judgments(**columns | {name: Coded(values[name], columns[name]) for name in _CODED})
+    for name, own in values.items():
+        small = np.min_scalar_type(-1 - len(own))
+        columns[name] = Coded(own, columns[name].astype(small))
+    return Judgments(**columns)
 
 
 NO_JUDGMENTS = judgment_columns([])

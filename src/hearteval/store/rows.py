@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from hearteval.domain import (
+    AXIS_NAMES,
     Assignment,
     Attempt,
     Axis,
@@ -155,11 +156,29 @@ def _mark(choice: Choice, strength: int | None) -> AxisMark:
 
 
 class PackedMarks(dict[str, bytes]):
-    """Axis marks as `pack_marks` has them, by their JSON text: the same marks come often."""
+    """Axis marks as `pack_marks` has them, by their JSON text: the same marks come often.
+
+    Marks of single axes come more often still, so that few texts are read as JSON.
+    """
+
+    def __init__(self) -> None:
+        self["{}"] = pack_marks({})
+        self._single = _SingleMarks()
 
     def __missing__(self, text: str) -> bytes:
-        """Read marks; what are none is a `KeyError`."""
-        made = self[text] = pack_marks(json.loads(text))
+        """Read marks; what are none is a `KeyError` or a `ValueError`."""
+        if text[-2:] != "]}":
+            raise ValueError("axis marks are none")
+        packed = sum(map(self._single.__getitem__, text[:-2].lstrip("{").split("], ")))
+        made = self[text] = packed.to_bytes(len(AXIS_NAMES))
+        return made
+
+
+class _SingleMarks(dict[str, int]):
+    """Packed marks as a number, by a part of their text without its brackets."""
+
+    def __missing__(self, part: str) -> int:
+        made = self[part] = int.from_bytes(pack_marks(json.loads(f"{{{part}]}}")))
         return made
 
 
