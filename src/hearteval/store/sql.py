@@ -464,7 +464,7 @@ class SqlStore:
         """Say that the store is damaged where a row is no record."""
         try:
             yield
-        except (InvalidRecordError, ValueError, TypeError, KeyError) as error:
+        except (InvalidRecordError, ValueError, TypeError, KeyError, AttributeError) as error:
             words = f"a record of the kind {kind_name(kind)} cannot be read"
             raise self._damaged(words, ids=[kind_name(kind)]) from error
 
