@@ -169,7 +169,7 @@ class PackedMarks(dict[str, bytes]):
         """Read marks; what are none is a `KeyError` or a `ValueError`."""
         if text[-2:] != "]}":
             raise ValueError("axis marks are none")
-        packed = sum(map(self._single.__getitem__, text[:-2].lstrip("{").split("], ")))
+        packed = sum(map(self._single.__getitem__, text[:-2].lstrip("{").split("],")))
         made = self[text] = packed.to_bytes(len(AXIS_NAMES))
         return made
 
