@@ -47,9 +47,9 @@ def test_a_planted_halo_is_found_and_paid_once(
     heart: Heart, tmp_path: Path, has_halo: bool
 ) -> None:
     with serving(judging(has_halo=has_halo)) as server:
-        path = write_study(tmp_path, server.url, regular=10)
+        path = write_study(tmp_path, server.url, regular=20)
         before = heart("run", path, "--json").json
-        words = ("judges", "halo", path, "--pairs", "20")
+        words = ("judges", "halo", path, "--pairs", "40")
         found = heart(*words, "--json").json
         n_calls = len(server.bodies)
         text = heart(*words).out
@@ -57,14 +57,14 @@ def test_a_planted_halo_is_found_and_paid_once(
         assert heart("run", path, "--json").json["leaderboard"] == before["leaderboard"]
         beside = heart("analyze", path, "--json").json["factors"]["halo"]
     assert found["schema"] == "heart.judges_halo/1"
-    assert found["judgments"]["n_added"] == found["judgments"]["n_wanted"] == 6 * 20
+    assert found["judgments"]["n_added"] == found["judgments"]["n_wanted"] == 6 * 40
     assert beside == found["judges"]
     (judge,) = found["judges"]
-    assert (judge["judge"], judge["n_asked"], judge["missing"]) == ("theirs", 120, {})
+    assert (judge["judge"], judge["n_asked"], judge["missing"]) == ("theirs", 240, {})
     overall = judge["overall"]
     if has_halo:
         assert overall["together"] == overall["reversed"] == 1.0
-        assert overall["low"] > 0.2
+        assert overall["low"] > 0.3
         assert "a halo" in text
     else:
         assert overall["low"] <= 0 <= overall["high"]

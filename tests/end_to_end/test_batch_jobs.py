@@ -302,7 +302,9 @@ def test_claude_judges_through_its_own_interface_held_to_the_schema(
 
 def run(study: Path) -> None:
     """Run a study in a process that can be killed."""
-    opening.BATCH_POLICY, asking.FIRST_CLAIM = QUICK, N_JUDGMENTS
+    # A busy machine may pause longer than `QUICK` waits, and make two jobs of one.
+    opening.BATCH_POLICY = replace(QUICK, quiet_seconds=1.0)
+    asking.FIRST_CLAIM = N_JUDGMENTS
     os.environ.pop("HEART_STORE", None)
     file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
@@ -346,7 +348,7 @@ def test_killed_between_submission_and_its_answer_pays_once(
 
     finish(study)
 
-    assert sum(server.sizes) == N_ITEMS + N_JUDGMENTS  # in how many jobs is for the machine's pace
+    assert server.sizes == [N_ITEMS, N_JUDGMENTS]
     assert set(server.n_submitted.values()) == {1}
 
 
@@ -372,6 +374,6 @@ def test_killed_between_submission_and_result_pays_once(
 
     finish(study)
 
-    assert sum(server.sizes) == N_ITEMS + N_JUDGMENTS
+    assert server.sizes == [N_ITEMS, N_JUDGMENTS]
     assert set(server.n_submitted.values()) == {1}
     assert rows(study, "SELECT count(*) FROM judgments") == [(N_JUDGMENTS,)]

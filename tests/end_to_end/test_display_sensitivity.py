@@ -42,7 +42,7 @@ def judged(heart: Heart, folder: Path, provider: PayingServer, name: str, displa
         entry("system", name="set", model="imported/set", family="two"),
         presets("generic"),
         served("judge", "theirs", "their-judge", provider.url, "theirs", price=price),
-        items=(24, 0),
+        items=(48, 0),
         judging={"display": display, "judges": ["theirs"]},
     )
     path.write_text(text, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_a_ranking_in_the_other_form_is_told_apart(heart: Heart, tmp_path: Path)
     assert "Replies were shown plain-1 in shown-plain, raw in shown-raw." in found["why"]
     changes = {row["system"]: row for row in found["systems"]}
     assert changes["set"]["shared_second"] > 0.7
-    assert changes["set"]["shared_change"]["low"] > 0.1
+    assert changes["set"]["shared_change"]["low"] > 0.2
     assert changes["typed"]["shared_change"]["high"] < 0
     assert changes["set"]["shared_q"] < 0.01
     said = " ".join(heart("compare", plain, raw).out.split())
