@@ -233,7 +233,7 @@ def test_doctor_misses_llama_cpp_where_a_model_is_local(
     (study.parent / "tiny.gguf").write_bytes(b"GGUF")
     local = '[[system]]\nname = "l"\nmodel = "local:tiny.gguf"\nfamily = "l"\n[judging]\n'
     study.write_text(study.read_text().replace("[judging]\n", local))
-    monkeypatch.setattr("hearteval.study.checks.find_spec", lambda _: None)
+    monkeypatch.setattr("hearteval.models.local.importlib.util.find_spec", lambda _: None)
 
     checks = heart("doctor", study, "--json").json["checks"]
 

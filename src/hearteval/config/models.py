@@ -23,6 +23,7 @@ from hearteval.config.model_settings import (
 from hearteval.domain import shows_text
 from hearteval.domain.systems import IMPORTED
 from hearteval.errors import SettingsError
+from hearteval.models.base import VLLM_FILES
 from hearteval.models.http import is_http
 from hearteval.models.presets import (
     CUE_JUDGE,
@@ -43,7 +44,7 @@ LOCAL, OWN_ENDPOINT = "local", "openai-compatible"
 LOCAL_TIMEOUT_S = 900.0
 """Of a call to a local model, which computes slowly."""
 LOCAL_CONCURRENCY = 2
-"""One call is computed while the next is on its way; more would wait inside the server."""
+"""One call is computed while the next is on its way; more would wait inside llama.cpp's server."""
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 REFUSABLE = ("temperature", "top_p", "seed", "max_tokens", "schema")
 MOST_BRIEF = 20_000
@@ -366,7 +367,7 @@ def _local_model(where: str, folder: Path, entry: Entry) -> ModelSettings:
     limits = found.limits
     if entry.timeout_s is None:
         limits = replace(limits, timeout_s=LOCAL_TIMEOUT_S)
-    if "concurrency" not in entry.model_fields_set:
+    if path.suffix not in VLLM_FILES and "concurrency" not in entry.model_fields_set:
         found = replace(found, concurrency=LOCAL_CONCURRENCY)
     return replace(found, path=path, price=found.price or free, limits=limits)
 

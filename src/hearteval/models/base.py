@@ -21,6 +21,8 @@ FIRST_QUESTIONS = 8
 """Of a model, until one of its replies can be used."""
 MAX_RAW = 20_000
 """Characters of a reply that an attempt keeps."""
+VLLM_FILES = (".yaml", ".yml")
+"""Endings of local models that vLLM serves; others are GGUF files, for llama.cpp."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -15,7 +14,7 @@ from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import ProbeResult, probe_model
 from hearteval.models.base import AskedModel
 from hearteval.models.http import lacks_path
-from hearteval.models.local import NO_LLAMA_CPP
+from hearteval.models.local import find_program
 from hearteval.models.presets import end_words, load_model_presets
 from hearteval.models.prices import money
 from hearteval.notices import Kind, Notice
@@ -120,10 +119,14 @@ def _check_keys(settings: StudySettings) -> list[Check]:
 
 def _check_local(settings: StudySettings) -> list[Check]:
     """Say what is missing to run the study's local models, where it has some."""
-    names = [name for name, model in _all_models(settings) if model.path is not None]
-    if not names or find_spec("xllamacpp") is not None:
-        return []
-    return [_missing(", ".join(names), SettingsError(NO_LLAMA_CPP))]
+    checks = []
+    for name, model in _all_models(settings):
+        try:
+            if model.path is not None:
+                find_program(model.path)
+        except SettingsError as error:
+            checks.append(_missing(name, error))
+    return checks
 
 
 def _check_addresses(settings: StudySettings) -> list[Check]:

@@ -1,8 +1,10 @@
-"""Models on this machine: llama.cpp's server in a child process, for as long as it is needed.
+"""Models on this machine: a server in a child process, for as long as it is needed.
 
-The native code never runs in this process: if it crashes, a study loses a model and says so. The
-child ends with the ``with`` block, on Ctrl-C, and when this process is killed outright (it holds
-one end of a pipe). The child is the module `server`; the wheel `xllamacpp` is the extra ``local``.
+A ``.gguf`` file is served by llama.cpp (the wheel `xllamacpp`, the extra ``local``), a ``.yaml``
+file, which is vLLM's configuration and names weights, by the program ``vllm``. The native code
+never runs in this process: if it crashes, a study loses a model and says so. The child, the module
+`server`, ends with the ``with`` block, on Ctrl-C, and when this process is killed outright (it
+holds one end of a pipe).
 """
 
 import asyncio
@@ -10,7 +12,10 @@ import http.client
 import importlib.util
 import json
 import logging
+import os
 import select
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +26,7 @@ from pathlib import Path
 from typing import IO
 
 from hearteval.errors import ModelCallError, SettingsError
-from hearteval.models.base import ChatModel, Message, Reply, Sampling
+from hearteval.models.base import VLLM_FILES, ChatModel, Message, Reply, Sampling
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +39,18 @@ DEATH_SECONDS = 1.0
 ONE_REQUEST = {"Connection": "close"}
 """Headers of every request: llama.cpp's server closes connections that it said it would keep."""
 MAY_BE_DEAD = frozenset({"connection", "cut-off-stream", "timeout"})
+VLLM_READY_SECONDS = 3600.0
+"""Weights of a hundred gigabytes take a while."""
+NO_VLLM = (
+    "a local model in a .yaml file needs vLLM, and a GPU: install it so that the program `vllm` is"
+    " found, in this environment or another (https://docs.vllm.ai)"
+)
 NO_LLAMA_CPP = "a local model needs llama.cpp; pip install 'hearteval[local]'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalSettings:
-    """How a local model is served."""
+    """How a local model is served. Of these, vLLM takes `reuse_prompts`; its file has the rest."""
 
     context: int = 8192
     """Tokens of one request, prompt and reply together."""
@@ -65,11 +76,16 @@ class LocalServer:
 
     Attributes:
         base_url: Address for an OpenAI-compatible client, e.g. ``http://127.0.0.1:40123/v1``.
-        model: Name of the model: its file's name without ``.gguf``.
+        model: Name of the model: its file's name without its ending.
     """
 
     def __init__(
-        self, path: Path, start: Callable[[], subprocess.Popen[bytes]], log_file: IO[bytes]
+        self,
+        path: Path,
+        start: Callable[[], subprocess.Popen[bytes]],
+        log_file: IO[bytes],
+        *,
+        ready_seconds: float,
     ) -> None:
         """Start the child; `wait_until_ready` before it is asked."""
         self.base_url = ""
@@ -78,6 +94,7 @@ class LocalServer:
         self._start = start
         self._process = start()
         self._log_file = log_file
+        self._ready_seconds = ready_seconds
 
     @property
     def pid(self) -> int:
@@ -85,17 +102,22 @@ class LocalServer:
         return self._process.pid
 
     def kill(self) -> None:
-        """End the child."""
-        self._process.kill()
+        """End the child, and what it started."""
+        if self._process.poll() is None:
+            self._kill_session()
 
-    def restart(self, seconds: float = READY_SECONDS) -> None:
+    def _kill_session(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def restart(self) -> None:
         """Start another child in the place of one that ended; its address is a new one.
 
         Raises:
             ModelCallError: It ended too, or was not ready in time.
         """
         self._process = self._start()
-        self.wait_until_ready(seconds)
+        self.wait_until_ready()
 
     def ensure_running(self) -> None:
         """Say so if the child is gone: call it when a request to `base_url` fails.
@@ -108,7 +130,7 @@ class LocalServer:
             self._process.wait(timeout=DEATH_SECONDS)
             raise self._death("while it served")
 
-    def wait_until_ready(self, seconds: float) -> None:
+    def wait_until_ready(self) -> None:
         """Wait for the line in which the child tells its address, and check that it answers.
 
         Raises:
@@ -116,10 +138,10 @@ class LocalServer:
         """
         output = self._process.stdout
         assert output is not None
-        if not select.select([output], [], [], seconds)[0]:
+        if not select.select([output], [], [], self._ready_seconds)[0]:
             raise self._error(
-                f"not ready after {seconds:g} s. A smaller model or context loads faster."
-                f"{self._last_lines()}"
+                f"not ready after {self._ready_seconds:g} s. A smaller model or context loads"
+                f" faster.{self._last_lines()}"
             )
         address = output.readline().decode().strip()
         if not address:
@@ -130,6 +152,7 @@ class LocalServer:
 
     def _death(self, when: str) -> ModelCallError:
         code = self._process.wait()
+        self._kill_session()
         how = f"signal {-code}" if code < 0 else f"exit status {code}"
         message = f"its server ended {when} ({how}).{self._last_lines()}"
         return self._error(message, reason="local-server-died")
@@ -215,40 +238,60 @@ class LocalModel:
             return True
 
 
+def find_program(path: Path) -> str | None:
+    """Return the program that serves a file; None where llama.cpp does, within Python.
+
+    Raises:
+        SettingsError: It is not installed.
+    """
+    if path.suffix in VLLM_FILES:
+        program = shutil.which("vllm")
+        if program is None:
+            raise SettingsError(NO_VLLM, ids=[str(path)])
+        return program
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise SettingsError(NO_LLAMA_CPP, ids=[str(path)])
+    return None
+
+
 @contextmanager
 def run_local_model(
     path: Path,
     settings: LocalSettings | None = None,
     *,
-    ready_within_seconds: float = READY_SECONDS,
+    ready_within_seconds: float | None = None,
 ) -> Iterator[LocalServer]:
-    """Serve a GGUF file on a free loopback port until the block ends.
+    """Serve a GGUF file, or what vLLM's file names, on a free loopback port until the block ends.
 
     Raises:
-        SettingsError: No such file, not a GGUF, or the extra ``local`` is not installed.
+        SettingsError: No such file, none of these, or what serves it is not installed.
         ModelCallError: The server did not start, or not in time.
     """
     _check_file(path)
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise SettingsError(NO_LLAMA_CPP)
+    vllm = find_program(path)
+    if ready_within_seconds is None:
+        ready_within_seconds = READY_SECONDS if vllm is None else VLLM_READY_SECONDS
     served = asdict(settings or LocalSettings())
-    order = json.dumps({"path": str(path.absolute()), "name": path.stem, **served})
+    order = json.dumps({"path": str(path.absolute()), "name": path.stem, "vllm": vllm, **served})
     with tempfile.TemporaryFile() as log_file, ExitStack() as children:
         server = LocalServer(
-            path, lambda: children.enter_context(_start(order, log_file)), log_file
+            path,
+            lambda: children.enter_context(_start(order, log_file)),
+            log_file,
+            ready_seconds=ready_within_seconds,
         )
         try:
-            server.wait_until_ready(ready_within_seconds)
+            server.wait_until_ready()
             yield server
         finally:
             server.kill()
 
 
 def _check_file(path: Path) -> None:
-    problem = "not a GGUF file (it does not begin with GGUF)"
+    problem = "not a GGUF file (it does not begin with GGUF), nor a .yaml file for vLLM"
     try:
         with path.open("rb") as file:
-            if file.read(len(GGUF_MAGIC)) == GGUF_MAGIC:
+            if path.suffix in VLLM_FILES or file.read(len(GGUF_MAGIC)) == GGUF_MAGIC:
                 return
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"

@@ -1,15 +1,22 @@
-"""The child process of a local model: llama.cpp's server, until the parent closes its input.
+"""The child process of a local model: a server, until the parent closes its input.
 
-Run as ``python -m hearteval.models.local.server ORDER`` with the settings as one JSON object. It
-prints one line, its address, when the model is loaded. Nothing else imports this module.
+It is llama.cpp's, in this process, or vLLM's, a child of this one. Run as
+``python -m hearteval.models.local.server ORDER`` with the settings as one JSON object. It prints
+one line, its address, when the model is loaded. Nothing else imports this module.
 """
 
 import fcntl
 import json
 import os
 import select
+import signal
+import socket
+import subprocess
 import sys
 import threading
+import time
+import urllib.request
+from contextlib import suppress
 from typing import Any
 
 WATCH_SECONDS = 1.0
@@ -23,12 +30,18 @@ def main() -> None:
     order = json.loads(sys.argv[1])
     parent = os.getppid()
     report = _claim_stdout()
-    _end_with_parent_while_loading()
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    if order["vllm"] is not None:
+        _serve_with_vllm(order, report)
+    _end_with_parent_while_loading()
     server = _start_server(order)
-    with os.fdopen(report, "w") as out:
-        print(server.listening_address.removeprefix("http://"), file=out)
+    _tell(report, server.listening_address.removeprefix("http://"))
     threading.Event().wait()
+
+
+def _tell(report: int, address: str) -> None:
+    with os.fdopen(report, "w") as out:
+        print(address, file=out)
 
 
 def _claim_stdout() -> int:
@@ -53,7 +66,8 @@ def _end_with_parent(parent: int) -> None:
     """End this process when the pipe closes, or the parent is gone and others hold the pipe."""
     while not select.select([0], [], [], WATCH_SECONDS)[0] and os.getppid() == parent:
         pass
-    os._exit(0)
+    # The server and what it started are of this process's session.
+    os.killpg(0, signal.SIGKILL)
 
 
 def _start_server(order: dict[str, Any]) -> Any:
@@ -86,6 +100,37 @@ def _start_server(order: dict[str, Any]) -> Any:
         return xllamacpp.Server(params)
     except RuntimeError as error:  # llama.cpp has written the reason to its log
         sys.exit(str(error))
+
+
+def _serve_with_vllm(order: dict[str, Any], report: int) -> None:
+    """Start vLLM's server, tell its address once it is well, and end when it does."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    # What stands here goes before the file. What a request leaves out must not be sampled by rules
+    # that came with the weights.
+    command = [order["vllm"], "serve", "--config", order["path"], "--host", "127.0.0.1"]
+    command += ["--port", address.partition(":")[2], "--served-model-name", order["name"]]
+    command += ["--generation-config", "vllm", "--disable-uvicorn-access-log"]
+    if not order["reuse_prompts"]:
+        command.append("--no-enable-prefix-caching")
+    # A key for its own requests would stand in the way of ours; only this machine reaches it.
+    os.environ.pop("VLLM_API_KEY", None)  # noqa: TID251 - of this process alone
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - as installed
+    while not _is_well(address):
+        if server.poll() is not None:
+            sys.exit(server.returncode or 1)
+        time.sleep(WATCH_SECONDS / 4)
+    _tell(report, address)
+    sys.exit(server.wait() or 1)
+
+
+def _is_well(address: str) -> bool:
+    # A proxy set in the environment must not come between.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with suppress(OSError), opener.open(f"http://{address}/health", timeout=5) as answer:
+        return bool(answer.status == 200)
+    return False
 
 
 if __name__ == "__main__":
