@@ -9,19 +9,21 @@ limit (docs/reference/simulate.md), exact up to the steps of an average; with --
 agreement and the best human, with the mean of N studies of 1,200 items. Of effects also: how often
 the interval leaves out no effect. With --nothing no effect is planted, and that is an error.
 
-    PYTHONPATH=tests python benchmarks/planted_truth.py --studies 400 --jobs 2 --case mix
+    PYTHONPATH=tests python benchmarks/planted_truth.py --studies 400 --workers 2 --case mix
 
 With --case worlds in which an estimator went wrong (tests/planted_cases.py), with --only WORDS
-those whose names hold these.
+those whose names hold these. With --engine ray a cluster works on them,
+the one at --address.
 """
 
 import argparse
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import replace
-from itertools import repeat
+from functools import partial
+from typing import Any
 
 import numpy as np
 from planted_cases import CASES
@@ -29,6 +31,7 @@ from planted_studies import (
     NOTHING,
     PLANTED,
     Figure,
+    Limits,
     analyzed,
     figures,
     figures_without_formula,
@@ -36,6 +39,8 @@ from planted_studies import (
     planted,
 )
 
+from hearteval.config.engine import Engine
+from hearteval.study.session import open_engine
 from hearteval.study.simulation.world import World, plant
 
 LARGE, MOST = 1_200, 10**9
@@ -53,7 +58,9 @@ def main() -> None:
     parser.add_argument("--writers", type=int, default=1)
     parser.add_argument("--case", choices=CASES)
     parser.add_argument("--only", default="")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--engine", choices=("local", "ray"), default="local")
+    parser.add_argument("--address")
+    parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     if asked.case:
         run_case(asked)
@@ -66,37 +73,52 @@ def main() -> None:
         plan = plan.model_copy(update=sizes)
     world, limit = planted(plan)
     found: defaultdict[str, list[Figure]] = defaultdict(list)
-    began = time.process_time()
-    drawn = limits_by_draw(world, asked.draw)
+    drawn, seconds = limits_by_draw(world, asked.draw), 0.0
     tests: defaultdict[str, list[float]] = defaultdict(list)
-    for k in range(asked.studies):
-        results = analyzed(world, asked.seed + k)
-        for figure in figures(results, limit):
-            found[figure.name].append(figure)
-        for name, (value, low, high) in figures_without_formula(results).items():
-            if name in drawn:
-                found[name].append(Figure(name, value, low, high, drawn[name]))
-        for name, p in p_values(results).items():
-            tests[name].append(p)
-    seconds = time.process_time() - began
+    with closing(engine_of(asked)) as spread:
+        for of_formula, others, ps, spent in spread(partial(study_of, world, limit), seeds(asked)):
+            for figure in of_formula:
+                found[figure.name].append(figure)
+            for name, (value, low, high) in others.items():
+                if name in drawn:
+                    found[name].append(Figure(name, value, low, high, drawn[name]))
+            for name, p in ps.items():
+                tests[name].append(p)
+            seconds += spent
     print(f"{asked.studies} studies of {plan.items} items, {seconds:.0f} s CPU")
     show(found, tests)
 
 
+def engine_of(asked: argparse.Namespace) -> Any:
+    return open_engine(Engine(kind=asked.engine, address=asked.address, workers=asked.workers))
+
+
+def seeds(asked: argparse.Namespace) -> list[int]:
+    return list(range(asked.seed, asked.seed + asked.studies))
+
+
+def study_of(world: World, limit: Limits, seed: int) -> tuple[Any, ...]:
+    """Return the figures of a study, those without a formula, its tests, and the CPU it took."""
+    began = time.process_time()
+    results = analyzed(world, seed)
+    found = [*figures(results, limit)], figures_without_formula(results), p_values(results)
+    return *found, time.process_time() - began
+
+
 def run_case(asked: argparse.Namespace) -> None:
     """Print a table for each world of a case."""
-    seeds = list(range(asked.seed, asked.seed + asked.studies))
-    chunks = [seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK)]
-    with ProcessPoolExecutor(asked.jobs) as workers:
+    every = seeds(asked)
+    chunks = [every[start : start + CHUNK] for start in range(0, len(every), CHUNK)]
+    with closing(engine_of(asked)) as spread:
         for name in CASES[asked.case].plans():
             if asked.only not in name:
                 continue
             found: defaultdict[str, list[Figure]] = defaultdict(list)
-            parts = list(workers.map(studies_of, repeat(asked.case), repeat(name), chunks))
+            parts = list(spread(partial(studies_of, asked.case, name), chunks))
             for figure in (figure for figures_of, _ in parts for figure in figures_of):
                 found[figure.name].append(figure)
             seconds = sum(spent for _, spent in parts)
-            print(f"\n{asked.case}: {name}; {len(seeds)} studies, {seconds:.0f} s CPU")
+            print(f"\n{asked.case}: {name}; {len(every)} studies, {seconds:.0f} s CPU")
             print(HEAD)
             for own, rows in sorted(found.items()):
                 print(line(own, rows), flush=True)

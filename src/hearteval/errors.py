@@ -1,6 +1,7 @@
 """Every error a caller of hearteval may catch, as one small tree.
 
 HeartError
+├── EngineError          the cluster that work is spread over is not reached, or is lost
 ├── InvalidRecordError   a record breaks one of its own rules
 ├── InvalidVotesError    a row of a vote or rating file cannot be read as what it must be
 ├── InvalidReplyError    a model's reply is not what was asked for
@@ -73,6 +74,10 @@ def _in_python(remedy: Remedy) -> str:
 
 def _one_or_all(value: object) -> object:
     return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+
+
+class EngineError(HeartError):
+    """The cluster that work is spread over is not reached, or is lost."""
 
 
 class InvalidRecordError(HeartError):

@@ -127,6 +127,28 @@ open_option = click.option(
 )
 
 
+def engine_options(function: Command) -> Command:
+    """Give a command the options that say where its long computations are done, and do them there.
+
+    What none of them says stands in the study file, where there is one.
+    """
+
+    @click.option("--engine", type=NearChoice(["local", "ray"]), help="Where long work is done.")
+    @click.option("--address", metavar="HOST:PORT", help="The head of a Ray cluster, or auto.")
+    @click.option("--workers", type=click.IntRange(1, 1024), help="How many work at once.")
+    @wraps(function)
+    def command_with_engine(
+        *, engine: str | None, address: str | None, workers: int | None, **given: Any
+    ) -> None:
+        from hearteval.study.session import opened_engine
+
+        study_file = given.get("study_file")
+        with opened_engine(study_file, kind=engine, address=address, workers=workers):
+            function(**given)
+
+    return command_with_engine
+
+
 def count_option(
     *names: str, default: int, words: str, least: int = 1, most: int | None = None
 ) -> Callable[[FC], FC]:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from hearteval.analysis.coverage.missing import FAIL_ON_MISSING
+from hearteval.config.engine import Engine
 from hearteval.config.explained import raise_explained
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging
@@ -106,6 +107,8 @@ class StudySettings:
     """Seconds that calls under way have to end when a run is stopped."""
     is_simulated: bool = False
     """Whether `heart simulate` drew all of it: then no model is asked and no person takes part."""
+    engine: Engine = field(default_factory=Engine)
+    """Where long work is done; no part of the hash."""
     pool: "Pool | None" = None
     """The released board that it continues; None where it begins with nothing."""
 
@@ -222,6 +225,7 @@ class _StudyFile(Section):
     people: People | None = None
     pool: Pool | None = None
     budget: Budget = Budget()
+    engine: Engine = Engine()
     analysis: Annotated[_Analysis, Field(default_factory=lambda: _Analysis(weights={}))]
 
 
@@ -249,6 +253,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "people.screening": Screening,
     "pool": Pool,
     "budget": Budget,
+    "engine": Engine,
     "analysis": _Analysis,
 }
 """The sections of a study file, each with its keys."""
@@ -350,6 +355,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
         is_simulated=wire.study.simulated,
+        engine=wire.engine,
         pool=wire.pool,
     )
 

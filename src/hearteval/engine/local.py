@@ -1,9 +1,18 @@
-"""Run independent tasks in this process, a bounded number at a time."""
+"""Run independent tasks in this process, a bounded number at a time, or in several."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from itertools import chain, islice
+from typing import Any, TypeVar
 
+T = TypeVar("T")
+R = TypeVar("R")
 Task = Callable[[], Awaitable[None]]
+AHEAD = 2
+"""Tasks of each worker that are handed out before the first of their results is taken."""
 
 
 async def run_tasks(tasks: Iterable[Task], *, n_at_once: int) -> None:
@@ -37,3 +46,68 @@ async def run_tasks(tasks: Iterable[Task], *, n_at_once: int) -> None:
             group.create_task(work())
     if faults:
         raise ExceptionGroup("tasks failed", faults)
+
+
+class LocalMap:
+    """So many workers on this machine, begun when they are needed; one is this process."""
+
+    def __init__(self, n_workers: int) -> None:
+        self._n_workers = n_workers
+        self._opened = ExitStack()
+        self._pool: Executor | None = None
+
+    def __call__(self, work: Callable[[T], R], tasks: Iterable[T], /) -> Iterator[R]:
+        """Yield what the work makes of each task, in their order."""
+        if self._n_workers == 1:
+            return map(work, tasks)
+
+        def prepare() -> Callable[[T], Callable[[], R]]:
+            pool = self._pool = self._pool or self._opened.enter_context(
+                _processes(self._n_workers)
+            )
+            return lambda task: pool.submit(work, task).result
+
+        return map_ahead(prepare, work, tasks, n_ahead=AHEAD * self._n_workers)
+
+    def close(self) -> None:
+        """End the workers."""
+        self._opened.close()
+
+
+def _processes(n_workers: int) -> Executor:
+    import multiprocessing  # noqa: PLC0415 - most verbs need neither
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+
+    context = multiprocessing.get_context("spawn")  # a fork would share the locks of threads
+    return ProcessPoolExecutor(n_workers, mp_context=context)
+
+
+def map_ahead(
+    prepare: Callable[[], Callable[[T], Callable[[], Any]]],
+    work: Callable[[T], R],
+    tasks: Iterable[T],
+    *,
+    n_ahead: int,
+) -> Iterator[R]:
+    """Yield results in the order of tasks, a bounded number of which are under way or wait.
+
+    A single task is worked on here: no worker is worth beginning for it.
+
+    Args:
+        prepare: Called once there are two; returns what begins a task, and that what awaits it.
+        work: What is done for each.
+        tasks: May be long, and large: they are taken as results are.
+        n_ahead: How many at the most.
+    """
+    left = iter(tasks)
+    first = [*islice(left, 2)]
+    if len(first) < 2:
+        yield from map(work, first)
+        return
+    begin, waiting = prepare(), deque[Callable[[], R]]()
+    for task in chain(first, left):
+        if len(waiting) >= n_ahead:
+            yield waiting.popleft()()
+        waiting.append(begin(task))
+    while waiting:
+        yield waiting.popleft()()

@@ -1,23 +1,31 @@
 """A study file with its open store, and the study as it was last stored."""
 
 import gc
+import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hearteval.config import StudySettings, load_study
+from hearteval.config.engine import Engine, set_ray_environment
 from hearteval.domain import Study, record_id
-from hearteval.errors import StoreError
+from hearteval.engine.local import LocalMap
+from hearteval.errors import SettingsError, StoreError
 from hearteval.exchange.release import STUDY_FILE, read_manifest
 from hearteval.judgments.plan import PlanPolicy
+from hearteval.stats import MAP
 from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study import Tell
 from hearteval.study.release.loading import is_release, open_release
 from hearteval.study.simulation.apart import require_one_sort
+
+if TYPE_CHECKING:
+    from hearteval.engine.ray import RayMap
 
 Now = Callable[[], datetime]
 
@@ -162,3 +170,49 @@ def uncollected() -> Iterator[None]:
     finally:
         if is_enabled:
             gc.enable()
+
+
+@contextmanager
+def opened_engine(study_file: Path | None, **said: Any) -> Iterator[None]:
+    """Have long computations done by an engine: that of a study file, as far as nothing is said.
+
+    Args:
+        study_file: None where there is none.
+        **said: Keys of `Engine`; None for what the file says.
+
+    Raises:
+        SettingsError: What is said does not go together, or the extra is not installed.
+    """
+    found = Engine() if study_file is None else load_study(study_file).engine
+    given = {key: value for key, value in said.items() if value is not None}
+    with closing(open_engine(found.model_copy(update=given))) as spread:
+        before = MAP.set(spread)
+        try:
+            yield
+        finally:
+            MAP.reset(before)
+
+
+def open_engine(engine: Engine) -> "LocalMap | RayMap":
+    """Open an engine, to be closed.
+
+    Raises:
+        SettingsError: As `opened_engine`.
+    """
+    if engine.kind == "ray":
+        return _open_ray(engine)
+    if engine.address is not None:
+        raise SettingsError(
+            "the engine local has no address: remove it, or say --engine ray",
+            ids=("engine.address",),
+        )
+    return LocalMap(engine.workers)
+
+
+def _open_ray(engine: Engine) -> "RayMap":
+    if importlib.util.find_spec("ray") is None:
+        raise SettingsError("the engine ray needs an extra: pip install 'hearteval[ray]'")
+    has_token = set_ray_environment(engine.address)  # before Ray reads it
+    from hearteval.engine.ray import RayMap  # noqa: PLC0415 - an extra
+
+    return RayMap(engine.address, n_workers=engine.workers, has_token=has_token)

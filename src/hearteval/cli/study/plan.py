@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from hearteval.cli.console import Terminal, emit_json, terminal_width
-from hearteval.cli.options import FiniteFloat, StudyPath, json_option
+from hearteval.cli.options import FiniteFloat, StudyPath, engine_options, json_option
 
 
 @click.command("plan")
@@ -44,6 +44,7 @@ from hearteval.cli.options import FiniteFloat, StudyPath, json_option
     "--max-usd", type=FiniteFloat(0, min_open=True), help="Dollars of models and pay at most."
 )
 @click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="Draw it, as SVG.")
+@engine_options
 @json_option
 def command(
     study_file: Path | None,

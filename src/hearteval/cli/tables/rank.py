@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from hearteval.cli.console import Terminal, show_result
-from hearteval.cli.options import OnceCommand, json_option, options_of, write_commands
+from hearteval.cli.options import (
+    OnceCommand,
+    engine_options,
+    json_option,
+    options_of,
+    write_commands,
+)
 from hearteval.errors import HeartError
 from hearteval.exchange.options import RankOptions
 
@@ -15,6 +21,7 @@ from hearteval.exchange.options import RankOptions
 @click.command("rank", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @options_of(RankOptions, by_after="seed")
+@engine_options
 @json_option
 def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """Rank the systems that FILE (.csv, .tsv, .jsonl or .parquet) compares in pairs.

@@ -7,14 +7,15 @@ each to its own maximum: Newton steps with the information of the whole fit (Ort
 steps are bound by memory. What does not arrive in a few steps is fitted alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats import one_blas_thread
+from hearteval.stats import MAP, one_blas_thread
 from hearteval.stats.bradley_terry.fit import (
     BradleyTerryFit,
     add_prior,
@@ -78,14 +79,10 @@ def bootstrap_items(
     n_block = max(1, BLOCK_CELLS // max(comparisons.n_systems**2, n_groups))
     sizes = [min(n_block, n_resamples - start) for start in range(0, n_resamples, n_block)]
     blocks = (draw_items(n_groups, size, rng) for size in sizes)
-    kept: list[FloatArray] = []
-    with one_blas_thread():
-        for points, n_ties in _resample(comparisons, group, blocks, n_groups, prior):
-            if isinstance(fit, DavidsonFit) and fit.tie > 0:
-                kept.append(_refit_with_ties(points, n_ties, fit))
-            else:
-                kept.append(_refit(points, fit))
-    theta = np.concatenate(kept, axis=1).T
+    weight_of_ties = comparisons.total_weight * (comparisons.score == TIE_SCORE)
+    ties = np.bincount(group, weights=weight_of_ties, minlength=n_groups).astype(np.float32)
+    points = _points_by_pair(comparisons, group, n_groups)
+    theta = np.concatenate([*MAP.get()(partial(_refit_to, points, ties, fit, prior), blocks)], 1).T
     return Bootstrap(theta=theta, n_not_identified=n_resamples - len(theta))
 
 
@@ -105,30 +102,29 @@ def _group_items(item: IntArray, rng: np.random.Generator) -> tuple[IntArray, in
     return rng.permutation(n_items)[index] % MAX_GROUPS, MAX_GROUPS
 
 
-def _resample(
-    comparisons: Comparisons,
-    group: IntArray,
-    blocks: Iterable[SingleArray],
-    n_groups: int,
+def _refit_to(
+    points_by_pair: tuple[SingleArray, IntArray],
+    ties: SingleArray,
+    fit: BradleyTerryFit,
     prior: float,
-) -> Iterator[tuple[SingleArray, SingleArray]]:
-    """Yield blocks of replicates: points by pair, (systems, systems, replicates), and all ties."""
-    n = comparisons.n_systems
-    by_pair, pairs = _points_by_pair(comparisons, group, n_groups)
-    weight_of_ties = comparisons.total_weight * (comparisons.score == TIE_SCORE)
-    ties = np.bincount(group, weights=weight_of_ties, minlength=n_groups).astype(np.float32)
-    added = add_prior(np.zeros((n, n)), prior).astype(np.float32)
-    for block in blocks:
+    block: SingleArray,
+) -> FloatArray:
+    """Refit to a block of replicates, (groups, replicates); return (systems, those identified)."""
+    n = len(fit.theta)
+    by_pair, pairs = points_by_pair
+    with one_blas_thread():
         points = np.zeros((n * n, block.shape[1]), np.float32)
         points[pairs] = by_pair @ block
         cube = points.reshape(n, n, -1)
         if prior:
-            cube += added[..., None]
+            cube += add_prior(np.zeros((n, n)), prior).astype(np.float32)[..., None]
         identified = are_identified(cube)
         n_ties = ties @ block
         if not identified.all():
             cube, n_ties = cube[:, :, identified], n_ties[identified]
-        yield cube, n_ties
+        if isinstance(fit, DavidsonFit) and fit.tie > 0:
+            return _refit_with_ties(cube, n_ties, fit)
+        return _refit(cube, fit)
 
 
 def _points_by_pair(

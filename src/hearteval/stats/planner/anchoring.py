@@ -4,10 +4,12 @@ Studies are drawn from what is known of judges, and the anchored ranking itself 
 Left out: that people and judges err together where they judge the same completions.
 """
 
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from hearteval.stats import MAP
 from hearteval.stats.bradley_terry.anchored import anchor
 from hearteval.stats.bradley_terry.measured import Measured
 from hearteval.stats.comparisons import FloatArray
@@ -62,22 +64,28 @@ def expect_widths(
     widened = people_se * t_quantile(df, level=level) / float(ndtri((1 + level) / 2))
     centred = np.eye(n_systems) - 1 / n_systems
     errors = np.asarray(np.kron(np.diag([widened**2, judging.se**2]), centred))
-    kind = np.zeros(n_systems, dtype=np.int64)
-    reaches = []
-    for _ in range(N_STUDIES):
-        theta, missed, of_people, of_judges = rng.standard_normal((4, n_systems))
-        theta = judging.spread * theta
-        judged = (theta - judging.tau * missed) / judging.slope + judging.se * of_judges
-        measured = Measured(
-            people=_centred(theta + people_se * of_people),
-            group=kind,
-            judges=_centred(judged)[:, None],
-            errors=errors,
-        )
-        found = anchor(measured, kind, level=level).theta
-        reaches.append(float(np.mean(found.high - found.low)) / 2)
+    draws = rng.standard_normal((N_STUDIES, 4, n_systems))
+    reaches = [*MAP.get()(partial(_reach, people_se, judging, errors, level), draws)]
     alone = t_quantile(df, level=level) * people_se * float(np.sqrt(1 - 1 / n_systems))
     return Widths(anchored=float(np.mean(reaches)), people_alone=alone)
+
+
+def _reach(
+    people_se: float, judging: Judging, errors: FloatArray, level: float, drawn: FloatArray
+) -> float:
+    """Return the mean half-width in one drawn study, (4, systems) of normal numbers."""
+    theta, missed, of_people, of_judges = drawn
+    kind = np.zeros(len(theta), dtype=np.int64)
+    theta = judging.spread * theta
+    judged = (theta - judging.tau * missed) / judging.slope + judging.se * of_judges
+    measured = Measured(
+        people=_centred(theta + people_se * of_people),
+        group=kind,
+        judges=_centred(judged)[:, None],
+        errors=errors,
+    )
+    found = anchor(measured, kind, level=level).theta
+    return float(np.mean(found.high - found.low)) / 2
 
 
 def _centred(values: FloatArray) -> FloatArray:

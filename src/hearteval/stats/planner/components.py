@@ -8,13 +8,14 @@ are open is drawn: normal effects of the estimated size, on the same design.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import scipy
 
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats import one_blas_thread
+from hearteval.stats import MAP, one_blas_thread
 from hearteval.stats.comparisons import (
     BoolArray,
     Comparisons,
@@ -204,16 +205,20 @@ class _Equations(NamedTuple):
     def draw(self, components: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return the forms of `N_DRAWS` data sets with normal effects."""
         sd = np.sqrt(components[:, 0])
-        n, found = self.systems.shape[0], []
-        n_left = N_DRAWS
-        while n_left:
-            size = min(n_left, max(1, _BLOCK_NUMBERS // n))
-            y = sd[-1] * rng.standard_normal((n, size))
-            for z, of_effect in zip(self.effects, sd, strict=False):
-                y += z @ (of_effect * rng.standard_normal((z.shape[1], size)))
-            found.append(self.squares(y))
-            n_left -= size
-        return np.concatenate(found, axis=1)
+        most = max(1, _BLOCK_NUMBERS // self.systems.shape[0])
+        sizes = [min(most, N_DRAWS - start) for start in range(0, N_DRAWS, most)]
+        rngs = rng.spawn(len(sizes)) if len(sizes) > 1 else [rng]
+        tasks = zip(sizes, rngs, strict=True)
+        return np.concatenate([*MAP.get()(partial(self._draw, sd), tasks)], axis=1)
+
+    def _draw(self, sd: FloatArray, task: tuple[int, np.random.Generator]) -> FloatArray:
+        """Return the forms of so many of them."""
+        size, rng = task
+        y = sd[-1] * rng.standard_normal((self.systems.shape[0], size))
+        for z, of_effect in zip(self.effects, sd, strict=False):
+            y += z @ (of_effect * rng.standard_normal((z.shape[1], size)))
+        with one_blas_thread():
+            return self.squares(y)
 
 
 def _equations(effects: Sequence[Any], systems: Any) -> _Equations:
