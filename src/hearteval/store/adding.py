@@ -5,14 +5,14 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, select
 
 from hearteval.domain import Pair, Study, canonical_json, flat_fields
 from hearteval.errors import StoreError
 from hearteval.store import schema
+from hearteval.store.insertion import insert_rows, insertion
 from hearteval.store.integrity.as_read import book_as_read
-from hearteval.store.integrity.seal import book, content_of
+from hearteval.store.integrity.seal import book, content_of, slot_of
 from hearteval.store.records import Record
 from hearteval.store.replies import refer
 from hearteval.store.rows import (
@@ -41,11 +41,6 @@ def add(connection: Connection, records: Sequence[Record], *, first_stays: bool)
     return len(added)
 
 
-def insertion(connection: Connection, table: Table[Any]) -> Any:
-    """Return an INSERT that can say what to do with a row that is already there."""
-    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
-
-
 def _add_kind(
     connection: Connection, kind: type[Record], records: Sequence[Record], *, first_stays: bool
 ) -> list[tuple[Record, str]]:
@@ -61,18 +56,16 @@ def _add_kind(
     rows = [{**to_row(record), "content": contents[_key(record)]} for record in new]
     if kind is Pair:
         _add_systems(connection, rows)
-    inserting = insertion(connection, TABLES[kind])
-    if first_stays:
-        connection.execute(inserting.on_conflict_do_nothing(), rows)
+    if first_stays and not slot_of(connection):
+        connection.execute(insertion(connection, TABLES[kind]).on_conflict_do_nothing(), rows)
         ids = select(TABLES[kind].c.id)
         there = {row["id"] for row in rows_by_id(connection, ids, [record.id for record in new])}
         new = [record for record in new if record.id in there]
     else:
-        connection.execute(inserting, rows)
+        insert_rows(connection, TABLES[kind], rows)  # where others write beside, it may fail
     refer(connection, kind, new)
     members = [row for record in new for row in _member_rows(record)]
-    if members:
-        connection.execute(insert(schema.study_members), members)
+    insert_rows(connection, schema.study_members, members)
     return [(record, contents[_key(record)]) for record in new]
 
 

@@ -1,10 +1,12 @@
 """How a database is opened, looked at, and waited for where it goes away: SQLite and PostgreSQL.
 
-SQLite runs with WAL, ``synchronous=FULL`` and ``BEGIN IMMEDIATE``; PostgreSQL takes one advisory
-lock a writing transaction. Both make writers queue instead of failing, so that `add` can look and
-then insert, and an acknowledged `add` survives a kill at any moment. Every transaction of a store
-can be repeated, because records are idempotent by id: a commit whose answer was lost is found again
-on the next try. Parameters never stand in an error: they hold dialogue text.
+SQLite runs with WAL, ``synchronous=FULL`` and ``BEGIN IMMEDIATE``: writers queue instead of
+failing, so that `add` can look and then insert. On PostgreSQL those who append write beside each
+other, each with a slot of its own for its sums; where two append the same, the second fails and is
+run again alone (docs/decisions/0073). An acknowledged `add` survives a kill at any moment. Every
+transaction of a store can be repeated, because records are idempotent by id: a commit whose answer
+was lost is found again on the next try. Parameters never stand in an error: they hold dialogue
+text.
 """
 
 import importlib.util
@@ -16,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import URL, make_url
@@ -33,6 +35,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from hearteval.errors import InvalidRecordError, SettingsError, StoreError
+from hearteval.store.integrity.seal import SLOT
 from hearteval.store.version import VERSION, read_version
 
 T = TypeVar("T")
@@ -41,8 +44,25 @@ BUSY_TIMEOUT_SECONDS = 30
 """SQLite's own wait for another process, before we try again ourselves."""
 CONNECT_TIMEOUT_SECONDS = 10
 WRITER_LOCK = 0x4845_4152_5442
-"""Key of the advisory lock that PostgreSQL writers queue for: the letters HEARTB."""
-IDLE_SECONDS = 60
+"""Key of the advisory lock of PostgreSQL's writers, the letters HEARTB: those who append share it,
+who changes what is there has it alone. The keys of the others follow it."""
+PEOPLE_LOCK, CLAIMS_LOCK, MONEY_LOCK = (WRITER_LOCK + k for k in (1, 2, 3))
+FIRST_SLOT, SLOTS = WRITER_LOCK + 16, 64
+"""Keys of the locks of slots, from number 1, and how many write at the same time at most."""
+Lock = Literal["alone", "beside", "people", "claims"]
+"""What a transaction writes: anything; what is only appended; what people do, whose log is one
+chain; who asks what."""
+_FREE = f"generate_series(1, {SLOTS}) k WHERE pg_try_advisory_xact_lock({FIRST_SLOT} + k)"
+_BESIDE = f"pg_advisory_xact_lock_shared({WRITER_LOCK}), (SELECT k FROM {_FREE} LIMIT 1)"  # noqa: S608 - numbers
+_LOCKS: dict[Lock, str] = {
+    "alone": f"pg_advisory_xact_lock({WRITER_LOCK}), 0",
+    "beside": _BESIDE,
+    "people": f"pg_advisory_xact_lock({PEOPLE_LOCK}), {_BESIDE}",
+    "claims": f"pg_advisory_xact_lock({CLAIMS_LOCK}), 0",
+}
+CLASHES = ("23505", "40P01")
+"""States of PostgreSQL where two have appended the same: not unique, or waiting for each other."""
+IDLE_SECONDS = 15
 """After which PostgreSQL takes the lock from a writer that does nothing with it: one that was
 stopped, or whose machine went to sleep, would hold up all others for good."""
 OPEN_LOCK = 128
@@ -241,11 +261,28 @@ def _postgres_engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        if not _is_reading(connection):
-            limit = f"set_config('idle_in_transaction_session_timeout', '{IDLE_SECONDS}s', true)"
-            connection.exec_driver_sql(f"SELECT {limit}, pg_advisory_xact_lock({WRITER_LOCK})")
+        if _is_reading(connection):
+            return
+        limit = f"set_config('idle_in_transaction_session_timeout', '{IDLE_SECONDS}s', true)"
+        locks = _LOCKS[connection.get_execution_options().get("heart_lock", "alone")]
+        slot = connection.exec_driver_sql(f"SELECT {limit}, {locks}").one()[-1]
+        if slot is None:  # all are taken: wait for one of them
+            slot = 1 + time.monotonic_ns() % SLOTS
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({FIRST_SLOT + slot})")
+        connection.info[SLOT] = slot
 
     return engine
+
+
+def lock_money(connection: Connection) -> None:
+    """Be alone, until this transaction ends, in setting money aside."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MONEY_LOCK})")
+
+
+def is_clash(error: BaseException | None) -> bool:
+    """Say whether a transaction failed as another has just appended the same."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in CLASHES
 
 
 def as_reader(engine: Engine) -> dict[str, Any]:

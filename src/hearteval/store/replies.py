@@ -8,9 +8,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from hearteval.domain import flat_fields, record_id
+from hearteval.store.insertion import insert_rows
 from hearteval.store.integrity.seal import book, content_of, rebook
 from hearteval.store.records import Record, StoredReply
 from hearteval.store.rows import (
@@ -52,9 +53,8 @@ def keep(connection: Connection, kept: Sequence[StoredReply]) -> None:
             texts.append({"id": reply.id, "digest": text_digest(text), "text": text})
         row = {**flat_fields(reply), "content": content}
         rows.append({**row, "reply": said} if text else row)
-    connection.execute(insert(replies), rows)
-    if texts:
-        connection.execute(insert(reply_texts), texts)
+    insert_rows(connection, replies, rows)
+    insert_rows(connection, reply_texts, texts)
     book(connection, list(zip(new, contents, strict=True)))
     book_cost(connection, sum(reply.cost or 0.0 for reply in new))
 
@@ -82,7 +82,8 @@ def refer(connection: Connection, kind: type[Any], records: Sequence[Record]) ->
         of: Any = bindparam("of")
         values: dict[str, Any] = {"held_in": bindparam("kind"), "held_by": bindparam("holder")}
         connection.execute(update(replies).where(replies.c.id == of).values(values), held)
-        connection.execute(delete(reply_texts).where(reply_texts.c.id == of), held)
+        for some in in_groups([row["of"] for row in held]):
+            connection.execute(delete(reply_texts).where(reply_texts.c.id.in_(some)))
 
 
 def forget(connection: Connection, reply_ids: Sequence[str]) -> None:

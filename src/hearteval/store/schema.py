@@ -419,15 +419,29 @@ ledger = _table(
     Column("n_calls", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
-"""What is booked, in the row of nobody, and what each process has set aside (`store.ledger`)."""
+"""What is booked, in rows of nobody, and what each process has set aside (`store.ledger`)."""
+
+shares = _table(
+    "shares",
+    Column("line", Id, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("expires_at", Utc, nullable=False),
+    Column("share", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""What each process may use of what an endpoint allows one key (`store.sharing.shares`)."""
 
 totals = Table(
     "totals",
     metadata,
     Column("kind", Text, primary_key=True),
     Column("study_id", Id, primary_key=True),
+    Column("slot", Integer, primary_key=True),
     Column("n", Integer, nullable=False),
     Column("digest", Id, nullable=False),
     sqlite_with_rowid=False,
 )
-"""How many records were ever added, and the sum of their hashes (see `integrity.seal`)."""
+"""How many records were ever added, and the sum of their hashes (see `integrity.seal`).
+
+Who writes at the same time has a slot of its own each: the total is the sum of them.
+"""

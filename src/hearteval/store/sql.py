@@ -10,7 +10,7 @@ from dataclasses import fields
 from datetime import datetime
 from functools import partial, reduce
 from pathlib import Path
-from threading import BoundedSemaphore, Lock, RLock
+from threading import BoundedSemaphore, RLock
 from typing import Any, TypeVar, cast, get_args
 
 from sqlalchemy import Column, Connection, Engine, Select, func, select
@@ -36,13 +36,16 @@ from hearteval.domain import (
 )
 from hearteval.errors import InvalidRecordError, StoreError
 from hearteval.store import schema
-from hearteval.store.adding import add, insertion
+from hearteval.store.adding import add
 from hearteval.store.engines import (
+    Lock,
     Outage,
     as_reader,
     empty_log,
     file_identity,
+    is_clash,
     is_writable,
+    lock_money,
     look,
     make_private,
     memory_engine,
@@ -52,6 +55,7 @@ from hearteval.store.engines import (
     rewrite,
     run_patiently,
 )
+from hearteval.store.insertion import insertion
 from hearteval.store.integrity import as_read
 from hearteval.store.integrity.as_read import AS_CALLED, COUNTS
 from hearteval.store.integrity.fingerprint import fingerprint
@@ -64,6 +68,7 @@ from hearteval.store.integrity.seal import (
     n_written,
     read_totals,
     total_of,
+    totals_written,
 )
 from hearteval.store.integrity.verify import (
     DATABASE,
@@ -157,10 +162,10 @@ class SqlStore:
         self._is_read_only = is_read_only
         self._last_read: dict[str, tuple[Hashable, Any]] = {}
         is_queue = engine.dialect.name == "sqlite"
-        self._writer = Lock() if is_queue else BoundedSemaphore(MOST_WRITERS)
+        self._writer = BoundedSemaphore(1 if is_queue else MOST_WRITERS)
         self.people = PeopleStore(
             name=name,
-            write=self._write,
+            write=partial(self._write_as, "people"),
             read=self._read,
             empty_log=partial(empty_log, engine),
             rewrite=partial(rewrite, engine),
@@ -170,7 +175,7 @@ class SqlStore:
         try:
             # Opening to read takes no writer's lock: a run may hold it for long.
             if self._read(partial(read_version, name=name)) is None:
-                self._write(partial(create_tables, name=name))
+                self._write_as("alone", partial(create_tables, name=name))
             self._file = file_identity(name)
         except BaseException:
             engine.dispose()
@@ -373,7 +378,7 @@ class SqlStore:
             return
         self._require_sound((Rater, Completion, Pair, Assignment, Judgment))
         if not self._is_read_only:
-            self._write(partial(as_read.make_anew, study=study))
+            self._write_as("alone", partial(as_read.make_anew, study=study))
 
     def label_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Yield the labels of a study's texts as batches of parallel columns."""
@@ -491,6 +496,8 @@ class SqlStore:
             add(connection, records, first_stays=True)
             if wanted is None:
                 return None
+            if wanted.limit_usd is not None:
+                lock_money(connection)
             return ledger.set_aside(connection, wanted, is_gone=is_gone)
 
         return self._write(keep_all)
@@ -504,7 +511,7 @@ class SqlStore:
                 keep(connection, [cost])
             return found
 
-        return self._write(settle)
+        return self._write_as("alone", settle)
 
     def look_around(self, owner: str, *, is_gone: claims.IsGone) -> Found:
         """Return what others have left here or do here now."""
@@ -581,7 +588,7 @@ class SqlStore:
             ledger.renew(connection, owner, until=until)
             return claims.enter(connection, owner, until=until, is_gone=is_gone)
 
-        return self._write(enter)
+        return self._write_as("claims", enter)
 
     def claim(
         self,
@@ -601,7 +608,7 @@ class SqlStore:
                 claims.release(connection, done, owner)
             return taking(connection, keys, owner)
 
-        return self._write(take)
+        return self._write_as("claims", take)
 
     def claimed(self, keys: Sequence[str], *, owner: str, is_gone: claims.IsGone) -> bool:
         """Say whether another owner claims one of these questions."""
@@ -609,7 +616,7 @@ class SqlStore:
 
     def release(self, keys: Sequence[str], *, owner: str) -> None:
         """Release an owner's claims on these questions."""
-        self._write(partial(claims.release, keys=keys, owner=owner))
+        self._write_as("claims", partial(claims.release, keys=keys, owner=owner))
 
     def leave_panel(self, owner: str, *, is_gone: claims.IsGone) -> None:
         """Release all claims of an owner, and what it has set aside; it is no longer present."""
@@ -618,7 +625,7 @@ class SqlStore:
             ledger.leave(connection, owner)
             claims.leave(connection, owner, is_gone=is_gone)
 
-        self._write(leave)
+        self._write_as("claims", leave)
 
     def data_hash(self) -> str:
         """Return one hash of all records that were added, as 64 hexadecimal digits."""
@@ -737,13 +744,26 @@ class SqlStore:
         return self._read(partial(rows_of, query))
 
     def _write(self, work: Callable[[Connection], T]) -> T:
-        def transaction() -> T:
-            with self._one_writer(), self._engine.begin() as connection:
-                done = work(connection)
-                self._require_same_file()
-                return done
+        """Append in a transaction of our own, beside others who do."""
+        return self._write_as("beside", work)
 
-        return self._patiently(transaction)
+    def _write_as(self, lock: Lock, work: Callable[[Connection], T]) -> T:
+        """Write in a transaction; where another has just appended the same, once more alone."""
+        try:
+            return self._patiently(partial(self._transaction, work, lock))
+        except StoreError as error:
+            if lock == "alone" or not is_clash(error.__cause__):
+                raise
+        return self._patiently(partial(self._transaction, work, "alone"))
+
+    def _transaction(self, work: Callable[[Connection], T], lock: Lock) -> T:
+        with self._one_writer(), self._engine.connect() as bare:
+            connection = bare.execution_options(heart_lock=lock)
+            with connection.begin():
+                with totals_written(connection):
+                    done = work(connection)
+                self._require_same_file()
+            return done
 
     @contextmanager
     def _one_writer(self) -> Iterator[None]:

@@ -23,7 +23,6 @@ from hearteval.store.integrity.seal import (
     is_sum,
     read_totals,
     total_of,
-    write_totals,
 )
 from hearteval.store.rows import called_query, in_groups, judged_query, timed_query
 
@@ -88,8 +87,8 @@ def is_as_read(connection: Connection, study: Study) -> bool:
 def make_anew(connection: Connection, study: Study) -> None:
     """Write the sums of a study's judgments as they are: whoever calls this has checked them."""
     for kind in _QUERIES:
-        found = {(kind, study.id): _found(connection, kind, study)}
-        write_totals(connection, found, read_totals(connection, kind))
+        gone = written(connection, study, kind=kind)
+        follow(connection, kind, study.id, gone=gone, come=_found(connection, kind, study))
 
 
 def _found(connection: Connection, kind: str, study: Study) -> Total:

@@ -2,14 +2,16 @@
 
 Every row of a record holds the hash of its whole content, times included. Beside them stand, by
 kind and study, how many records were ever added and the sum of their hashes modulo 2**128, written
-in the same transaction as the records. So a changed row contradicts its own hash, one that is gone
-or was slipped in contradicts the sums, and what a read finds can be counted against them. This
-finds damage and edits by hand; it does not stop somebody who changes rows, hashes and sums alike.
+at the end of the transaction that adds them, in the slot of whoever writes. So a changed row
+contradicts its own hash, one that is gone or was slipped in contradicts the sums, and what a read
+finds can be counted against them. This finds damage and edits by hand; it does not stop somebody
+who changes rows, hashes and sums alike.
 """
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -87,12 +89,15 @@ SEALED: Mapping[type[Any], Table[Any]] = {**TABLES, StoredReply: schema.replies}
 Totals = Mapping[tuple[str, str], Total]
 """By kind and study."""
 _TOTALS = schema.totals
+SLOT, _GROWN = "heart_slot", "heart_grown"
+"""What a connection knows of its transaction: its slot, and by how much totals have grown in it."""
 # What is no record stands there too: the end of the audit log (`store.people.audit`), and sums.
 _ALL = select(_TOTALS).where(_TOTALS.c.kind.in_([kind_name(kind) for kind in SEALED]))
 _OF_KINDS = select(_TOTALS).where(_TOTALS.c.kind.in_(bindparam("kinds", expanding=True)))
+_IN_SLOT = _OF_KINDS.where(_TOTALS.c.slot == bindparam("of_slot"))
 _NEW = insert(_TOTALS)
 _CHANGE = update(_TOTALS).where(
-    _TOTALS.c.kind == bindparam("of_kind"), _TOTALS.c.study_id == bindparam("of_study")
+    *(_TOTALS.c[name] == bindparam(f"of_{name}") for name in ("kind", "study_id", "slot"))
 )
 
 
@@ -121,9 +126,8 @@ def book(connection: Connection, added: Sequence[tuple[Sealed, str]]) -> None:
     studies = studies_of(connection, [record for record, _ in added])
     for record, content in added:
         hashes[kind_name(type(record)), studies[record.id]].append(content)
-    before = read_totals(connection, *{kind for kind, _ in hashes})
-    after = {key: before.get(key, NOTHING).plus(found) for key, found in hashes.items()}
-    write_totals(connection, after, before)
+    for key, found in hashes.items():
+        grow(connection, key, NOTHING.plus(found))
 
 
 def rebook(connection: Connection, before: Sequence[Sealed], after: Sequence[Sealed]) -> None:
@@ -131,21 +135,21 @@ def rebook(connection: Connection, before: Sequence[Sealed], after: Sequence[Sea
     if not before:
         return
     kind = kind_name(type(before[0]))
-    known = read_totals(connection, kind)
-    totals = dict(known)
     studies = studies_of(connection, after)
     for old, new in zip(before, after, strict=True):
-        key = (kind, studies[new.id])
-        n, digest = totals.get(key, NOTHING)
-        changed = digest - int(content_of(old), 16) + int(content_of(new), 16)
-        totals[key] = Total(n, changed % 2 ** (4 * HEX_DIGITS))
-    write_totals(connection, totals, known)
+        gone, come = (NOTHING.plus([content_of(one)]) for one in (old, new))
+        grow(connection, (kind, studies[new.id]), come.without(gone))
 
 
 def read_totals(connection: Connection, *kinds: str) -> Totals:
     """Return what was ever added, of these kinds or of all."""
     rows = connection.execute(_OF_KINDS, {"kinds": kinds}) if kinds else connection.execute(_ALL)
-    return {(row.kind, row.study_id): Total(row.n, int(row.digest, 16)) for row in rows}
+    found: dict[tuple[str, str], Total] = {}
+    grown = connection.info.get(_GROWN, {}).items()
+    more = [(key, total) for key, total in grown if not kinds or key[0] in kinds]
+    for key, total in [*map(_total_of_row, rows), *more]:
+        found[key] = found.get(key, NOTHING).and_also(total)
+    return found
 
 
 def n_written(connection: Connection, kind: type[Any], study_id: str | None) -> int:
@@ -178,10 +182,7 @@ def follow(
     connection: Connection, kind: str, study_id: str, *, gone: Total = NOTHING, come: Total
 ) -> None:
     """Follow, in the sum of rows that are no records, what was there and what is there now."""
-    known = read_totals(connection, kind)
-    key = (kind, study_id)
-    after = known.get(key, NOTHING).without(gone).and_also(come)
-    write_totals(connection, {key: after}, known)
+    grow(connection, (kind, study_id), come.without(gone))
 
 
 def is_sum(connection: Connection, kind: str, study_id: str, found: Total) -> bool:
@@ -197,23 +198,53 @@ def damaged(name: str, words: str, *, ids: Sequence[str]) -> StoreError:
     )
 
 
-def write_totals(connection: Connection, totals: Totals, known: Totals) -> None:
-    """Write totals, of which those that are known have a row already."""
-    rows = {key: {"n": total.n, "digest": total.as_hex} for key, total in totals.items()}
+def slot_of(connection: Connection) -> int:
+    """Return the slot of a transaction; 0 is that of one beside which nobody writes."""
+    return int(connection.info.get(SLOT, 0))
+
+
+def grow(connection: Connection, key: tuple[str, str], by: Total) -> None:
+    """Let a total grow when the transaction ends; whoever reads it in between sees it."""
+    grown = connection.info.setdefault(_GROWN, {})
+    grown[key] = grown.get(key, NOTHING).and_also(by)
+
+
+@contextmanager
+def totals_written(connection: Connection) -> Iterator[None]:
+    """Write by how much totals have grown, in one go at the end of a transaction."""
+    try:
+        yield
+        grown = connection.info.pop(_GROWN, {})
+        if grown:
+            _write_totals(connection, grown)
+    finally:
+        connection.info.pop(_GROWN, None)
+
+
+def _write_totals(connection: Connection, grown: Totals) -> None:
+    slot, kinds = slot_of(connection), {kind for kind, _ in grown}
+    own = connection.execute(_IN_SLOT, {"kinds": sorted(kinds), "of_slot": slot})
+    known = dict(map(_total_of_row, own))
+    after = {key: by.and_also(known.get(key, NOTHING)) for key, by in sorted(grown.items())}
+    rows = {key: {"n": total.n, "digest": total.as_hex} for key, total in after.items()}
     changed = [
-        {"of_kind": kind, "of_study": study_id, **row}
-        for (kind, study_id), row in rows.items()
-        if (kind, study_id) in known
+        {"of_kind": key[0], "of_study_id": key[1], "of_slot": slot, **row}
+        for key, row in rows.items()
+        if key in known
     ]
     if changed:
         connection.execute(_CHANGE, changed)
     new = [
-        {"kind": kind, "study_id": study_id, **row}
-        for (kind, study_id), row in rows.items()
-        if (kind, study_id) not in known
+        {"kind": key[0], "study_id": key[1], "slot": slot, **row}
+        for key, row in rows.items()
+        if key not in known
     ]
     if new:
         connection.execute(_NEW, new)
+
+
+def _total_of_row(row: Any) -> tuple[tuple[str, str], Total]:
+    return (row.kind, row.study_id), Total(row.n, int(row.digest, 16))
 
 
 def sealed_rows(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, Any]]]:

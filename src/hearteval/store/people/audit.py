@@ -46,7 +46,7 @@ def log(connection: Connection, what: str, about: Mapping[str, Any], *, now: dat
     connection.execute(_APPEND, row)
     end = {"n": number, "digest": found[:32]}
     if not connection.execute(_END, end).rowcount:
-        first = {"kind": HEAD, "study_id": "0" * 32, **end}
+        first = {"kind": HEAD, "study_id": "0" * 32, "slot": 0, **end}
         connection.execute(insert(schema.totals), [first])
 
 

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from hearteval.domain import content_hash, record_id
-from hearteval.store.adding import insertion
+from hearteval.store.insertion import insertion
 from hearteval.store.people.persons import Invite, take_place
 from hearteval.store.people.tables import (
     consent_texts,

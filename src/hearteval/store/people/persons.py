@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, se
 
 from hearteval.domain import record_id
 from hearteval.protocol import ENGLISH
-from hearteval.store.adding import insertion
+from hearteval.store.insertion import insertion
 from hearteval.store.integrity.seal import Total, follow, is_sum, total_of
 from hearteval.store.people.tables import (
     IDS,

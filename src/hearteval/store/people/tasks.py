@@ -22,7 +22,7 @@ from sqlalchemy.sql import ColumnElement
 
 from hearteval.domain import record_id
 from hearteval.store import schema
-from hearteval.store.adding import insertion
+from hearteval.store.insertion import insertion
 from hearteval.store.integrity.as_read import AS_TIMED
 from hearteval.store.integrity.seal import follow, is_sum, total_of
 from hearteval.store.people.choosing import (

@@ -1,11 +1,11 @@
 """The ledger: what is booked, and what each process has set aside for calls under way.
 
-One row, of nobody, is the sum of what every reply that was kept has cost; it grows in the
-transaction that keeps them, so nobody adds up all replies. Beside it each process that pays has a
-row: what its calls under way may cost, each at its ceiling. It is written in the same transaction
-as the replies of the calls that have ended, under the lock that every writer takes: all processes
-together never set aside what the limit does not leave. The row of a process that was killed stays,
-as its calls were perhaps billed, until somebody says what they cost.
+Rows of nobody, one for each slot of writers, add up to what every reply that was kept has cost;
+they grow in the transaction that keeps them, so nobody adds up all replies. Beside them each
+process that pays has a row: what its calls under way may cost, each at its ceiling. It is written
+in the same transaction as the replies of the calls that have ended, under a lock of all who set
+money aside: all processes together never set aside what the limit does not leave. The row of a
+process that was killed stays, as its calls were perhaps billed, until somebody says what they cost.
 """
 
 from collections.abc import Callable
@@ -16,39 +16,38 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from hearteval.domain import record_id
-from hearteval.store.integrity.seal import NO_STUDY, Total, follow, is_sum, total_of
+from hearteval.store.integrity.seal import NO_STUDY, follow, is_sum, slot_of, total_of
 from hearteval.store.records import Balance, InFlight, SetAside
 from hearteval.store.schema import ledger
 
 IsGone = Callable[[str, datetime], bool]
 """Says whether an owner, whose lease ends then, has no more say."""
-NOBODY = "0" * 32
+NOBODY = ""
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def book(connection: Connection, usd: float) -> None:
     """Add to what is spent what replies have cost that are kept in this transaction."""
     if usd:
-        row = {"owner": "", "expires_at": _LONG_AGO, "later_usd": 0.0, "n_calls": 0}
-        before = _sum(connection)
-        _write(connection, NOBODY, {**row, "usd": read_booked(connection) + usd})
-        follow(connection, ledger.name, NO_STUDY, gone=before, come=_sum(connection))
+        own = f"{slot_of(connection):032x}"
+        before = connection.execute(select(ledger.c.usd).where(ledger.c.id == own)).scalar()
+        after = (before or 0.0) + usd
+        row = {"owner": NOBODY, "expires_at": _LONG_AGO, "later_usd": 0.0, "n_calls": 0}
+        _write(connection, own, {**row, "usd": after})
+        gone, come = (total_of([(usd,)] * (usd is not None)) for usd in (before, after))
+        follow(connection, ledger.name, NO_STUDY, gone=gone, come=come)
 
 
 def read_booked(connection: Connection) -> float:
     """Return what all replies that were kept have cost."""
-    query = select(ledger.c.usd).where(ledger.c.id == NOBODY)
-    return float(connection.execute(query).scalar() or 0.0)
+    query = select(ledger.c.usd).where(ledger.c.owner == NOBODY).order_by(ledger.c.id)
+    return float(sum(connection.execute(query).scalars()))
 
 
 def is_written(connection: Connection) -> bool:
     """Say whether what is booked is what was written."""
-    return is_sum(connection, ledger.name, NO_STUDY, _sum(connection))
-
-
-def _sum(connection: Connection) -> Total:
-    rows = connection.execute(select(ledger.c.usd).where(ledger.c.id == NOBODY))
-    return total_of(map(tuple, rows))
+    rows = connection.execute(select(ledger.c.usd).where(ledger.c.owner == NOBODY))
+    return is_sum(connection, ledger.name, NO_STUDY, total_of(map(tuple, rows)))
 
 
 def set_aside(connection: Connection, wanted: SetAside, *, is_gone: IsGone) -> Balance:
@@ -60,8 +59,8 @@ def set_aside(connection: Connection, wanted: SetAside, *, is_gone: IsGone) -> B
     booked = others = lost = 0.0
     n_others = 0
     for row in connection.execute(select(ledger)):
-        if row.id == NOBODY:
-            booked = row.usd
+        if row.owner == NOBODY:
+            booked += row.usd
         elif row.owner != wanted.owner and is_gone(row.owner, row.expires_at):
             lost += row.usd - row.later_usd
         elif row.owner != wanted.owner:
@@ -101,7 +100,7 @@ def read_in_flight(connection: Connection, *, is_gone: IsGone) -> InFlight | Non
     """
     rows = [
         row
-        for row in connection.execute(select(ledger).where(ledger.c.id != NOBODY))
+        for row in connection.execute(select(ledger).where(ledger.c.owner != NOBODY))
         if row.usd > row.later_usd and is_gone(row.owner, row.expires_at)
     ]
     if not rows:
@@ -116,7 +115,7 @@ def read_in_flight(connection: Connection, *, is_gone: IsGone) -> InFlight | Non
 def forget_in_flight(connection: Connection, *, is_gone: IsGone) -> InFlight | None:
     """Delete the rows of processes that are gone, and return what they had set aside."""
     found = read_in_flight(connection, is_gone=is_gone)
-    for row in connection.execute(select(ledger).where(ledger.c.id != NOBODY)).all():
+    for row in connection.execute(select(ledger).where(ledger.c.owner != NOBODY)).all():
         if is_gone(row.owner, row.expires_at):
             leave(connection, row.owner)
     return found
