@@ -1,7 +1,8 @@
 """The files under ``deploy/``: what is published, who runs, and that no secret stands in them.
 
-No Docker runs here, so what Docker would find is not found. Debian's Caddy, hadolint and the schema
-of compose files were asked once (docs/decisions/0071).
+Neither Docker nor Slurm nor Kubernetes runs here, so what they would find is not found. Debian's
+Caddy, hadolint, shellcheck, yamllint and the schema of compose files were asked once
+(docs/decisions/0071, docs/decisions/0074).
 """
 
 import re
@@ -20,14 +21,19 @@ COMPOSE = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE)["services"]
 NETWORKS: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE)["networks"]
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+KUBERAY = (DEPLOY / "kuberay.yaml").read_text(encoding="utf-8")
 CADDYFILE = (DEPLOY / "Caddyfile").read_text(encoding="utf-8")
 PAGES = [name for name in SERVICES if name.startswith("pages-")]
+ASKING = {"head", "workers"}
 
 
 def test_only_the_proxy_is_published() -> None:
     assert [name for name, one in SERVICES.items() if "ports" in one] == ["proxy"]
     assert {name for name, one in SERVICES.items() if "outside" in one["networks"]} == {"proxy"}
-    assert [name for name, one in NETWORKS.items() if not one.get("internal")] == ["outside"]
+    # Whoever asks models has a way out; nothing is published there, and no proxy passes on to it.
+    outward = {name for name, one in NETWORKS.items() if not one.get("internal")}
+    assert outward == {"outside", "providers"}
+    assert {name for name, one in SERVICES.items() if "providers" in one["networks"]} == ASKING
     assert SERVICES["database"]["networks"] == ["data"]
     assert all(one.get("network_mode") is None for one in SERVICES.values())
 
@@ -39,12 +45,15 @@ def test_no_secret_stands_in_the_file_and_every_variable_is_explained() -> None:
         for name, value in one["environment"].items()
         if re.search("PASSWORD|TOKEN|KEY|SECRET", name)
     ]
-    assert len(values) == 1 + 2 * len(PAGES)
+    assert len(values) == 1 + 2 * len(PAGES) + len(ASKING)
     assert all(re.fullmatch(r"\$\{\w+:[?-]\}", value) for value in values)
     asked = set(re.findall(r"\$\{(\w+)", COMPOSE))
     example = (DEPLOY / "env.example").read_text(encoding="utf-8")
     assert asked == set(re.findall(r"^(\w+)=", example, flags=re.MULTILINE))
-    assert "/deploy/.env\n" in (ROOT / ".gitignore").read_text(encoding="utf-8")
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8")
+    assert "/deploy/.env\n" in ignored
+    files = [file["path"] for name in ASKING for file in SERVICES[name]["env_file"]]
+    assert all(f"/deploy/{name}\n" in ignored for name in files)
 
 
 def test_servers_are_alike_and_may_do_little() -> None:
@@ -78,8 +87,38 @@ def test_the_image_runs_as_nobody_and_copies_what_there_is() -> None:
     assert {f"!{name}" for name in names} <= set(let_in)
     assert all((ROOT / name).exists() for name in names)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = re.findall(r'"\.\[([\w,]+)\]"', DOCKERFILE)[0].split(",")
-    assert {"postgres"} <= set(extras) <= set(project["optional-dependencies"])
+    for extras in (
+        *re.findall(r"^ARG EXTRAS=(.+)$", DOCKERFILE, flags=re.MULTILINE),
+        *re.findall(r"--build-arg EXTRAS=([\w,]+)", DOCKERFILE + KUBERAY),
+    ):
+        assert {"postgres"} < {*extras.split(",")} <= {*project["optional-dependencies"]}
+
+
+def test_ray_on_kubernetes_wants_a_token_and_is_reached_by_its_own_pods_alone() -> None:
+    job, policy = yaml.safe_load_all(KUBERAY)
+    cluster = job["spec"]["rayClusterSpec"]
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert f"ray=={cluster['rayVersion']}" in constraints.split()
+    assert cluster["authOptions"] == {"mode": "token"}
+    assert cluster["headGroupSpec"]["serviceType"] == "ClusterIP"
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    templates = [group["template"] for group in groups]
+    for pod in (template["spec"] for template in templates):
+        assert pod["securityContext"]["runAsUser"] == 10001
+        (container,) = pod["containers"]
+        assert "ports" not in container
+        assert {one["name"] for one in container["env"]} == {
+            "HEART_STORE",
+            "RAY_USAGE_STATS_ENABLED",
+        }
+        assert container["envFrom"] == [{"secretRef": {"name": "heart"}}]
+    assert policy["kind"] == "NetworkPolicy"
+    of_job = {"matchLabels": {"app": "heart"}}
+    assert policy["spec"]["podSelector"] == of_job
+    labelled = [*templates, job["spec"]["submitterPodTemplate"]]
+    assert all(one["metadata"]["labels"] == of_job["matchLabels"] for one in labelled)
+    (rule,) = policy["spec"]["ingress"]
+    assert rule["from"][0] == {"podSelector": of_job}
 
 
 def test_docker_takes_the_file_where_there_is_one() -> None:
