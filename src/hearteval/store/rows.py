@@ -182,6 +182,30 @@ class _SingleMarks(dict[str, int]):
         return made
 
 
+class Sides(dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]):
+    """What pairs say of their judgments, by pair, of rows of `side_query`.
+
+    Of each a completion, then item, first and second system: where that was shown first, and else.
+    """
+
+    def learn(self, rows: Sequence[tuple[str, ...]]) -> None:
+        """Take in pairs."""
+        for pair_id, item_id, low_id, low, high in rows:
+            self[pair_id] = low_id, (item_id, low, high), (item_id, high, low)
+
+    def complete(self, said: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Return columns of `judgment_query` as those of `judged_query`.
+
+        Raises:
+            KeyError: A pair is not known.
+        """
+        pairs = map(self.__getitem__, said["pair_id"])
+        known = zip(pairs, said["first_completion_id"], strict=True)
+        shown = [low if first == low_id else high for (low_id, low, high), first in known]
+        columns = dict(zip(_OF_PAIRS, map(list, zip(*shown, strict=True)), strict=True)) | said
+        return {name: columns[name] for name in _JUDGED}
+
+
 _PLANNED = (Assignment, Rating, LatencyProbe)
 """Kinds whose records name their study."""
 _ABOUT = {Screening: ("item",), Completion: ("item", "system"), LatencyProbe: ("item", "system")}
@@ -229,8 +253,7 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     if kind in (Item, System):
         return (_is_member(columns.id, kind_name(kind), study),)
     if kind is Pair:
-        a = schema.assignments.c
-        return (exists().where(a.pair_id == columns.id, a.study_id == study.id),)
+        return (exists().where(*_asks_of(columns.id, study)),)
     if kind is Attempt:
         return (_is_attempt_of(study),)
     if kind is Label:
@@ -238,6 +261,11 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     planned = (columns.study_id == study.id,) if kind in _PLANNED else ()
     about = (_is_member(columns[f"{m}_id"], m, study) for m in _ABOUT.get(kind, ()))
     return (*planned, *about)
+
+
+def _asks_of(pair_id: Any, study: Study) -> tuple[Any, Any]:
+    a = schema.assignments.c
+    return a.pair_id == pair_id, a.study_id == study.id
 
 
 def planned_query(study: Study) -> Select[Any]:
@@ -361,9 +389,31 @@ def unjudged_query(study: Study) -> Select[Any]:
 
 
 def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
-    """Return the query for the analysis columns of a study's judgments, or of people's."""
-    query = judged_query().where(schema.assignments.c.study_id == study.id)
+    """Return the query for what a study's judgments, or those of people, say of pairs.
+
+    With what `side_query` finds of the pairs it is `judged_query`, in half the time.
+    """
+    a, j = schema.assignments, schema.judgments
+    query = (
+        select(
+            a.c.id.label("assignment_id"),
+            *(a.c.pair_id, a.c.first_completion_id, a.c.rater_id, a.c.repeat),
+            *_said(),
+        )
+        .select_from(a)
+        .join(j, j.c.assignment_id == a.c.id)
+        .where(a.c.check.is_(None), a.c.study_id == study.id)
+    )
     return query.where(_is_of_people()) if of_people else query
+
+
+def side_query(study: Study, *, of_people: bool = False) -> Select[Any]:
+    """Return the query for a study's pairs, or those that people were shown, with both systems."""
+    p, asked = schema.pairs.c, exists().where(*_asks_of(schema.pairs.c.id, study))
+    if of_people:
+        asked = asked.where(_is_of_people())
+    ends = (p.low_completion_id, p.low_system_id, p.high_system_id)
+    return select(p.id, p.item_id, *ends).where(asked)
 
 
 def judged_query() -> Select[Any]:
@@ -384,16 +434,22 @@ def judged_query() -> Select[Any]:
             a.c.first_completion_id,
             a.c.rater_id,
             a.c.repeat,
-            j.c.choice,
-            j.c.strength,
-            type_coerce(j.c.axes, Text).label("axes"),
-            j.c.finish_reason,
+            *_said(),
         )
         .select_from(a)
         .join(j, j.c.assignment_id == a.c.id)
         .join(p, p.c.id == a.c.pair_id)
         .where(a.c.check.is_(None))
     )
+
+
+def _said() -> tuple[Any, ...]:
+    j = schema.judgments.c
+    return j.choice, j.strength, type_coerce(j.axes, Text).label("axes"), j.finish_reason
+
+
+_JUDGED = tuple(judged_query().selected_columns.keys())
+_OF_PAIRS = ("item_id", "first_system_id", "second_system_id")
 
 
 def checks_query(study: Study) -> Select[Any]:

@@ -95,6 +95,7 @@ from hearteval.store.rows import (
     MEMBER_FIELDS,
     TABLES,
     PackedMarks,
+    Sides,
     assigned_query,
     call_queries,
     checks_query,
@@ -109,6 +110,7 @@ from hearteval.store.rows import (
     rows_by_people,
     rows_of,
     rows_of_kind,
+    side_query,
     study_query,
     unjudged_query,
     usage_queries,
@@ -351,11 +353,15 @@ class SqlStore:
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
         n_read, n_least = 0, self._n_written(Judgment, study)
         written, found = self._read(partial(as_read.written, study=study)), NOTHING
-        packed = PackedMarks()
-        for columns in self._columns(Judgment, judgment_query(study, of_people=of_people), *keys):
-            found = found.and_also(total_of(zip(*columns.values(), strict=True)))
+        packed, sides = PackedMarks(), Sides()
+        shown = side_query(study, of_people=of_people)
+        for said in self._columns(Judgment, judgment_query(study, of_people=of_people), *keys):
+            if not sides.keys() >= {*said["pair_id"]}:  # others may have added some meanwhile
+                sides.learn(self._read(partial(_tuples_of, shown)))
             with self._sound(Judgment):
-                columns["axes"] = [packed[text] for text in columns["axes"]]
+                columns = sides.complete(said)
+                found = found.and_also(total_of(zip(*columns.values(), strict=True)))
+                columns["axes"] = [*map(packed.__getitem__, columns["axes"])]
                 if not set(columns["choice"]) <= set(get_args(Choice)):
                     raise ValueError("a choice is none")
             n_read += len(columns["axes"])
