@@ -89,6 +89,7 @@ COMMANDS = {
     "judge": ("judge", "study.toml"),
     "label": ("label", "study.toml"),
     "latency": ("latency", "study.toml"),
+    "work": ("work", "study.toml"),  # nothing is open, which it says
     "serve": ("serve", "study.toml"),  # asks nobody anything, so it ends at once
     "people withdraw": ("people", "withdraw", "study.toml", "P-23456789", "--yes"),
     "people list": ("people", "list", "study.toml"),

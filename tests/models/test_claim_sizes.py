@@ -8,7 +8,7 @@ from virtual_clock import run_virtually
 
 from hearteval.engine.local import run_tasks
 from hearteval.errors import StoreError
-from hearteval.models.asking import MAX_CLAIM, WORKERS_PER_CALL, _Mine
+from hearteval.models.asking import MAX_CLAIM, WORKERS_PER_CALL, Page, _Mine, find_wanted
 
 N_QUESTIONS, N_CALLS = 1200, 16
 
@@ -34,6 +34,14 @@ class SharedClaims:
     async def wait_until_free(self, keys: object) -> None: ...
 
 
+def page(targets: Sequence[str]) -> Page[str]:
+    wanted = find_wanted(targets, (), {}, owner_of=str, case_of=str)
+    return Page(targets, wanted, lambda _target: pytest.fail("nobody is asked"))
+
+
+def ignore(_target: str) -> None: ...
+
+
 def share_out(n_processes: int, seconds: float) -> tuple[list[int], float]:
     """Let so many processes answer the questions; return how many each did, and the time taken."""
     taken: set[str] = set()
@@ -43,7 +51,8 @@ def share_out(n_processes: int, seconds: float) -> tuple[list[int], float]:
         await asyncio.sleep(number * 0.5)  # they do not start in one moment
         places = asyncio.Semaphore(N_CALLS)
         targets = [f"{n:064x}" for n in range(N_QUESTIONS)]
-        mine = _Mine(targets, SharedClaims(taken), asyncio.get_running_loop().time)
+        clock = asyncio.get_running_loop().time
+        mine = _Mine([page(targets)], SharedClaims(taken), ignore, clock)
 
         async def ask() -> None:
             if await mine.take() is None:
@@ -72,8 +81,8 @@ def test_four_processes_share_evenly_and_are_three_times_as_fast(seconds: float)
 
 
 async def take_all(targets: Sequence[str], claims: SharedClaims) -> list[str]:
-    mine = _Mine(targets, claims, lambda: 0.0)
-    return [target async for target in mine._claimed]
+    mine = _Mine([page(targets)], claims, ignore, lambda: 0.0)
+    return [target async for _, target in mine._claimed]
 
 
 def test_fast_process_claims_as_much_at_once_as_may_be() -> None:
@@ -102,7 +111,7 @@ def test_after_a_claim_that_failed_nothing_more_is_claimed() -> None:
     claims = AwayClaims(set())
 
     async def main() -> None:
-        mine = _Mine(["1", "2"], claims)
+        mine = _Mine([page(["1", "2"])], claims, ignore)
 
         async def ask() -> None:
             await mine.take()

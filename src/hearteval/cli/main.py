@@ -46,6 +46,7 @@ VERBS: Mapping[str, str] = {
     "judge": "Plan the pairs and have the judges compare them.",
     "label": "Have models say what the replies do: strategies and skills.",
     "latency": "Time to first token, as a pass of its own.",
+    "work": "Answer what is open, beside any number of others.",
     "serve": "Serve the pages on which people write and judge.",
     "people": "See who takes part, pay them, or delete what one wrote.",
     "import": "Bring in replies, judgments and raters made elsewhere.",

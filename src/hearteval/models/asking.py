@@ -22,7 +22,6 @@ from collections.abc import (
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from time import monotonic
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -73,6 +72,8 @@ T = TypeVar("T", bound=Hashable)
 Answer = Completion | Judgment | Rating | Label
 Keep = Callable[[Sequence[Attempt | Answer]], Awaitable[None]]
 Task = Callable[[], Awaitable[None]]
+Trials = dict[int, Trial]
+"""By the identity of the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +150,8 @@ class Wanted(Generic[T]):
     """Says whom a target is wanted of, by the id of the system or rater."""
     case_of: Callable[[T], Any]
     """Gives what a question about a target is made of."""
+    has_more: bool = False
+    """Whether this is a page, and another one may follow."""
 
     @property
     def n_open(self) -> Counter[str]:
@@ -249,6 +252,15 @@ FindQuestion = Callable[[T], tuple[AskedModel | None, Question]]
 """Says of a target whom to ask, and what."""
 
 
+class Page(NamedTuple, Generic[T]):
+    """Some of what is open, as it was read from the store together."""
+
+    targets: Sequence[T]
+    """What to ask for, in this order."""
+    wanted: Wanted[T]
+    find_question: FindQuestion[T]
+
+
 async def run_to_limit(
     run: Callable[[Iterable[Task]], Awaitable[None]], tasks: Iterable[Task]
 ) -> str | None:
@@ -284,24 +296,11 @@ async def ask_wanted(
     up.
     """
     reasons: dict[T, str] = {}
-    trials: dict[int, Trial] = {}
-    """By the identity of the model."""
+    trials: Trials = {}
     left: set[T] | None = None
 
-    async def ask(wanted: Wanted[T], find_question: FindQuestion[T], mine: "_Mine[T]") -> None:
-        target = await mine.take()
-        if target is None:
-            return
-        model, question = find_question(target)
-        assert model is not None, "what is to be asked for has no model"
-        trial = trials.setdefault(id(model), Trial(model))
-        tries = wanted.tries[target]
-        reasons[target] = await trial.ask(
-            lambda keep: ask_question(model, question, tries, keep=keep, now=now),
-            keep=keep,
-            spoken=question.messages_after(())[0],
-        )
-        claims.finish(_key_of(target))
+    def note(_page: Page[T], target: T, reason: str) -> None:
+        reasons[target] = reason
         progress(n_there + len(reasons), wanted.n_wanted)
 
     while True:
@@ -310,15 +309,20 @@ async def ask_wanted(
         n_there = wanted.n_wanted - len(set(wanted.open_ones) | reasons.keys())
         progress(n_there + len(reasons), wanted.n_wanted)
         to_ask = [target for target in wanted.open_ones if left is None or target in left]
-        mine = _Mine(to_ask, claims)
-        left = mine.left
-        stopped = await run_to_limit(
-            run, (partial(ask, wanted, find_question, mine) for _ in to_ask)
+        left = set()
+        stopped = await ask_pages(
+            [Page(to_ask, wanted, find_question)],
+            run=run,
+            keep=keep,
+            now=now,
+            note=note,
+            leave=left.add,
+            claims=claims,
+            trials=trials,
         )
-        claims.release()
         if stopped or not left:
             break
-        await claims.wait_until_free([_key_of(target) for target in left])
+        await claims.wait_until_free([claim_key(target) for target in left])
     missing = Counter(wanted.given_up)
     missing.update(reasons.get(target, NOT_ASKED) for target in wanted.open_ones)
     n_added = sum(not reason for reason in reasons.values())
@@ -332,44 +336,100 @@ async def ask_wanted(
     )
 
 
+async def ask_pages(  # noqa: PLR0913 - what is asked, how it is kept, and what is told of it
+    pages: Iterable[Page[T]],
+    *,
+    run: Callable[[Iterable[Task]], Awaitable[None]],
+    keep: Keep,
+    now: Callable[[], datetime],
+    note: Callable[[Page[T], T, str], None],
+    leave: Callable[[T], object],
+    claims: Claims,
+    trials: Trials,
+) -> str | None:
+    """Ask once for what nobody else has claimed of page after page; each is read as it comes.
+
+    `note` is told of each target why its answer is missing, an empty text where it is there, and
+    `leave` what others have claimed; the others are as of `ask_wanted`. `trials` go on from one
+    call to the next.
+
+    Returns why it ended at the limit on spending, None if it went to its end.
+    """
+    mine = _Mine(pages, claims, leave)
+
+    async def ask() -> None:
+        taken = await mine.take()
+        if taken is None:
+            return
+        page, target = taken
+        model, question = page.find_question(target)
+        assert model is not None, "what is to be asked for has no model"
+        trial = trials.setdefault(id(model), Trial(model))
+        reason = await trial.ask(
+            lambda keep: ask_question(
+                model, question, page.wanted.tries[target], keep=keep, now=now
+            ),
+            keep=keep,
+            spoken=question.messages_after(())[0],
+        )
+        claims.finish(claim_key(target))
+        note(page, target, reason)
+
+    stopped = await run_to_limit(run, iter(lambda: None if mine.is_over else ask, None))
+    claims.release()
+    return stopped
+
+
 class _Mine(Generic[T]):
-    """Targets that this process asks for, claimed as they are taken; those of others are `left`.
+    """Targets that this process asks for, claimed as they are taken; told to `leave` others'.
 
     Claims grow with the pace at which targets are taken, and shrink towards the end.
     """
 
     def __init__(
-        self, targets: Sequence[T], claims: Claims, seconds: Callable[[], float] = monotonic
+        self,
+        pages: Iterable[Page[T]],
+        claims: Claims,
+        leave: Callable[[T], object],
+        seconds: Callable[[], float] = monotonic,
     ) -> None:
-        self.left = set[T]()
-        self._claimed = self._claim(targets, claims, seconds)
+        self.is_over = False
+        self._claimed = self._claim(pages, claims, leave, seconds)
         self._turn = asyncio.Lock()
 
-    async def take(self) -> T | None:
+    async def take(self) -> tuple[Page[T], T] | None:
         """Return the next one; None where there is no more, also once a claim has failed."""
         async with self._turn:
-            return await anext(self._claimed, None)
+            taken = await anext(self._claimed, None)
+        self.is_over = taken is None
+        return taken
 
     async def _claim(
-        self, targets: Sequence[T], claims: Claims, seconds: Callable[[], float]
-    ) -> AsyncIterator[T]:
-        start, n = 0, FIRST_CLAIM
-        while some := targets[start : start + n]:
-            began = seconds()
-            own = await claims.claim([_key_of(target) for target in some])
-            for target in some:
-                if _key_of(target) in own:
-                    yield target
-                else:
-                    self.left.add(target)
-            start, took = start + n, max(seconds() - began, CLAIM_SECONDS / MAX_CLAIM)
-            is_whole = len(own) == len(some)
-            n_paced = round(n / took * CLAIM_SECONDS) if is_whole else MAX_CLAIM
-            n_end = (len(targets) - start) // LAST_CLAIMS
-            n = max(FIRST_CLAIM, min(2 * n, n_paced, n_end, MAX_CLAIM))
+        self,
+        pages: Iterable[Page[T]],
+        claims: Claims,
+        leave: Callable[[T], object],
+        seconds: Callable[[], float],
+    ) -> AsyncIterator[tuple[Page[T], T]]:
+        n = FIRST_CLAIM
+        for page in pages:
+            targets, start = page.targets, 0
+            while some := targets[start : start + n]:
+                began = seconds()
+                own = await claims.claim([claim_key(target) for target in some])
+                for target in some:
+                    if claim_key(target) in own:
+                        yield page, target
+                    else:
+                        leave(target)
+                start, took = start + n, max(seconds() - began, CLAIM_SECONDS / MAX_CLAIM)
+                is_whole = len(own) == len(some)
+                n_paced = round(len(some) / took * CLAIM_SECONDS) if is_whole else MAX_CLAIM
+                n_end = MAX_CLAIM if page.wanted.has_more else (len(targets) - start) // LAST_CLAIMS
+                n = max(FIRST_CLAIM, min(2 * n, n_paced, n_end, MAX_CLAIM))
 
 
-def _key_of(target: Hashable) -> str:
+def claim_key(target: Hashable) -> str:
     """Return the id of a question: that of the assignment, or made of its target."""
     return target if isinstance(target, str) else record_id("question", {"of": target})
 

@@ -5,7 +5,7 @@ for `study`, which alone runs it. All that asking needs is a step, a store and o
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
@@ -51,12 +51,34 @@ class Step(Protocol[T]):
         """Tell what is wanted of these systems or raters, and what of it is open."""
         ...
 
+    def pages(
+        self, store: Store, study: Study, ids: Collection[str], *, begin: str
+    ) -> Iterator[Wanted[T]]:
+        """Yield what is open of these page by page, each read when it is asked for.
+
+        Where there are many pages they begin at the id `begin` and go once around: workers that
+        begin elsewhere meet late.
+        """
+        ...
+
     def ask(self, study: Study, target: T, case: Any) -> Question:
         """Return the question about a target, made of its case (`Wanted.case_of`)."""
         ...
 
     def schema(self, bound: int | None) -> Schema | None:
         """Return what replies are held to, their texts in so many characters; None for nothing."""
+
+
+class WholeStep:
+    """A `Step` of so few targets that one page holds them."""
+
+    __slots__ = ()
+
+    def pages(
+        self: Step[T], store: Store, study: Study, ids: Collection[str], *, begin: str
+    ) -> Iterator[Wanted[T]]:
+        """Find all of them."""
+        yield self.find(store, study, ids)
 
 
 async def ask_step(  # noqa: PLR0913 - who asks whom what, how many, and two that look on

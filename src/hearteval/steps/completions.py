@@ -26,7 +26,7 @@ from hearteval.models.asking import (
     used,
 )
 from hearteval.models.base import AskedModel, Message, Reply, Schema
-from hearteval.steps import answer_offline
+from hearteval.steps import WholeStep, answer_offline
 from hearteval.store.base import Store
 from hearteval.store.sharing.grouped import GroupedWriter
 
@@ -38,7 +38,7 @@ Target = tuple[str, str]
 """A system and an item."""
 
 
-class CompletionStep:
+class CompletionStep(WholeStep):
     """Have systems answer items. A reply that is empty, refused, cut off or over-long is none."""
 
     who: Literal["system"] = "system"

@@ -4,7 +4,7 @@ There is one kind of task: find what is wanted of a judge, show it one or two te
 A pair and a rating are two of them; the offline cue judge answers the same pairs.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -38,6 +38,7 @@ from hearteval.judgments.prompt import (
 )
 from hearteval.judgments.reply import REPLY_FAULTS, read_rating, read_reply
 from hearteval.models.asking import (
+    MAX_CLAIM,
     NOTHING_ASKED,
     AskedCounts,
     Question,
@@ -50,7 +51,7 @@ from hearteval.models.asking import (
 )
 from hearteval.models.base import Message, Reply, Schema
 from hearteval.protocol.markers import delimiter_nonce
-from hearteval.steps import answer_offline
+from hearteval.steps import WholeStep, answer_offline
 from hearteval.store.base import Store
 
 _prompt_hash = cache(judge_prompt_hash)
@@ -119,6 +120,26 @@ class PairStep(JudgingStep):
         open_ones = [a for a in store.unjudged(study) if a.rater_id in ids]
         if self.only is not None:
             open_ones = [a for a in open_ones if a.id in self.only]
+        wanted = self._wanted(store, study, open_ones, store.iter(Attempt, study))
+        n_before = self._n_judged(store, study, ids)
+        return replace(wanted, n_wanted=n_before + wanted.n_wanted, n_before=n_before)
+
+    def pages(
+        self, store: Store, study: Study, ids: Collection[str], *, begin: str
+    ) -> Iterator[Wanted[Any]]:
+        """Find these judges' assignments page by page, of which none reads what others hold."""
+        for page in store.open_pages(study, ids, begin=begin):
+            tried = store.attempts_on([assignment.id for assignment in page])
+            wanted = self._wanted(store, study, page, tried)
+            yield replace(wanted, has_more=len(page) >= MAX_CLAIM)
+
+    def _wanted(
+        self,
+        store: Store,
+        study: Study,
+        open_ones: Sequence[Assignment],
+        attempts: Iterable[Attempt],
+    ) -> Wanted[Any]:
         items, completions = _texts(store, study, self.form.display) if open_ones else ({}, {})
         frozen = _frozen(store, study) if self.only is None else frozenset()
         pairs = {
@@ -138,15 +159,13 @@ class PairStep(JudgingStep):
             shown = (completions[first][1], completions[second][1])
             return Case(assignment, items[pair.item_id], shown)
 
-        wanted = find_wanted(
+        return find_wanted(
             list(assignments),
             (),
-            _earlier_tries(store, study),
+            _tries(attempts),
             owner_of=lambda id_: assignments[id_].rater_id,
             case_of=find_case,
         )
-        n_before = self._n_judged(store, study, ids)
-        return replace(wanted, n_wanted=n_before + len(assignments), n_before=n_before)
 
     def _n_judged(self, store: Store, study: Study, rater_ids: Collection[str]) -> int:
         if self.only is None:
@@ -158,7 +177,7 @@ class PairStep(JudgingStep):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingStep(JudgingStep):
+class RatingStep(JudgingStep, WholeStep):
     """Have completions rated by themselves."""
 
     targets: Sequence[RatingTarget]
@@ -177,7 +196,7 @@ class RatingStep(JudgingStep):
         return find_wanted(
             [target for target in self.targets if target.rater_id in ids],
             {rating.target for rating in store.iter(Rating, study)},
-            _earlier_tries(store, study),
+            _tries(store.iter(Attempt, study)),
             owner_of=attrgetter("rater_id"),
             case_of=find_case,
         )
@@ -228,11 +247,12 @@ def settled_ratings(store: Store, study: Study) -> frozenset[RatingTarget]:
 
 
 def _given_up(store: Store, study: Study) -> list[str | RatingTarget]:
-    return [target for target, tried in _earlier_tries(store, study).items() if tried.is_over]
+    tries = _tries(store.iter(Attempt, study))
+    return [target for target, tried in tries.items() if tried.is_over]
 
 
-def _earlier_tries(store: Store, study: Study) -> Mapping[Any, Tries]:
-    return earlier_tries(store.iter(Attempt, study), _find_target, faults=REPLY_FAULTS)
+def _tries(attempts: Iterable[Attempt]) -> Mapping[Any, Tries]:
+    return earlier_tries(attempts, _find_target, faults=REPLY_FAULTS)
 
 
 def _find_target(attempt: Attempt) -> str | RatingTarget | None:

@@ -49,7 +49,7 @@ from hearteval.models.asking import (
 )
 from hearteval.models.base import Message, Reply, Schema
 from hearteval.protocol.markers import delimiter_nonce
-from hearteval.steps import answer_offline
+from hearteval.steps import WholeStep, answer_offline
 from hearteval.store.base import Store
 
 
@@ -59,7 +59,7 @@ def texts_to_label(store: Store, study: Study, taxonomy: Taxonomy) -> dict[str, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelStep:
+class LabelStep(WholeStep):
     """Have texts labelled by a taxonomy. A reply that is not exactly what was asked is none."""
 
     taxonomy: Taxonomy

@@ -10,12 +10,13 @@ Rules every store keeps, tested by one class for all of them (``tests/contract``
 - Records come back equal to what went in.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from hearteval.domain import (
     Assignment,
+    Attempt,
     BatchJob,
     Label,
     Study,
@@ -81,6 +82,19 @@ class Store(Protocol):
 
         Where they are checked, one that is not what was written is a `StoreError`.
         """
+        ...
+
+    def open_pages(
+        self, study: Study, rater_ids: Collection[str], *, begin: str
+    ) -> Iterator[Sequence[Assignment]]:
+        """Yield as `unjudged`, of these raters alone, a page each time, read when it is asked for.
+
+        They go from the id `begin` to the last one, then from the first one to `begin`.
+        """
+        ...
+
+    def attempts_on(self, assignment_ids: Sequence[str]) -> list[Attempt]:
+        """Return the failed calls for some assignments, in the order of ids."""
         ...
 
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
@@ -160,8 +174,8 @@ class Store(Protocol):
         """Return those of some replies that were kept, in no order."""
         ...
 
-    def reply_ids(self) -> frozenset[str]:
-        """Return the ids of all replies that were kept."""
+    def reply_ids(self, *, are_waiting: bool = False) -> frozenset[str]:
+        """Return the ids of all replies that were kept, or of those in no record yet."""
         ...
 
     def keep_job(self, job: BatchJob) -> None:

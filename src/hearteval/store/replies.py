@@ -49,10 +49,10 @@ def keep(connection: Connection, kept: Sequence[StoredReply]) -> None:
     for reply, content in zip(new, contents, strict=True):
         said = dict(reply.reply)
         text = said.pop("text", None)
-        if text:
+        if text is not None:  # an empty one waits too, as no record refers to it
             texts.append({"id": reply.id, "digest": text_digest(text), "text": text})
         row = {**flat_fields(reply), "content": content}
-        rows.append({**row, "reply": said} if text else row)
+        rows.append(row if text is None else {**row, "reply": said})
     insert_rows(connection, replies, rows)
     insert_rows(connection, reply_texts, texts)
     book(connection, list(zip(new, contents, strict=True)))

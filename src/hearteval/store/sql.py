@@ -4,7 +4,7 @@ Each call is one transaction, repeated where the database goes away in the middl
 databases are opened and waited for is in `engines`.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
 from datetime import datetime
@@ -100,6 +100,7 @@ from hearteval.store.rows import (
     call_queries,
     checks_query,
     from_row,
+    in_groups,
     is_id,
     judgment_query,
     kind_name,
@@ -323,6 +324,27 @@ class SqlStore:
                 self._require_as_written(records, kept)
             yield from records
 
+    def open_pages(
+        self, study: Study, rater_ids: Collection[str], *, begin: str
+    ) -> Iterator[Sequence[Assignment]]:
+        """Yield as `unjudged`, of these raters alone, a page each time, read when asked for."""
+        a = schema.assignments.c
+        of_raters = unjudged_query(study).where(a.rater_id.in_(sorted(rater_ids)))
+        for part in (a.id >= begin, a.id < begin):
+            yield from (records for records, _ in self._assignments(of_raters.where(part)))
+
+    def attempts_on(self, assignment_ids: Sequence[str]) -> list[Attempt]:
+        """Return the failed calls for some assignments, in the order of ids."""
+        about = schema.attempts.c.assignment_id
+        queries = (
+            select(schema.attempts).where(about.in_(some)) for some in in_groups(assignment_ids)
+        )
+        rows = [row for query in queries for row in self._rows(query)]
+        with self._sound(Attempt):
+            found = [from_row(Attempt, row) for row in rows]
+        self._require_as_written(found, [row["content"] for row in rows])
+        return sorted(found, key=lambda attempt: attempt.id)
+
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
         """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
         found: dict[tuple[str, int], dict[str, int]] = {}
@@ -537,9 +559,9 @@ class SqlStore:
         """Return those of some replies that were kept."""
         return self._read(partial(find, reply_ids=reply_ids))
 
-    def reply_ids(self) -> frozenset[str]:
-        """Return the ids of all replies that were kept."""
-        ids = select(schema.replies.c.id)
+    def reply_ids(self, *, are_waiting: bool = False) -> frozenset[str]:
+        """Return the ids of all replies that were kept, or of those in no record yet."""
+        ids = select((schema.reply_texts if are_waiting else schema.replies).c.id)
         return frozenset(row["id"] for row in self._rows(ids))
 
     def keep_job(self, job: BatchJob) -> None:

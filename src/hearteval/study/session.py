@@ -23,6 +23,7 @@ from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study import Tell
 from hearteval.study.release.loading import is_release, open_release
 from hearteval.study.simulation.apart import require_one_sort
+from hearteval.version import __version__
 
 if TYPE_CHECKING:
     from hearteval.engine.ray import RayMap
@@ -114,6 +115,41 @@ def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
                 " stored; the results are of that version. Run `heart run` to follow the file"
             )
         yield session, study
+
+
+@contextmanager
+def open_to_work(settings: StudySettings, tell: Tell) -> Iterator[tuple[Session, Study]]:
+    """Open a study as it is stored, to add answers to it; nothing is gathered or planned.
+
+    Raises:
+        StoreError: Nothing was stored under this name and seed.
+        SettingsError: What was stored is not what the file, or this hearteval, says.
+    """
+    if not holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
+        raise _nothing_stored(settings)
+    with open_session(settings, tell) as session:
+        yield session, stored_study(session)
+
+
+def stored_study(session: Session) -> Study:
+    """Return the newest stored version, which is what the study file says; as `open_to_work`."""
+    settings = session.settings
+    study = session.store.latest_study(study_id(settings))
+    if study is None:
+        raise _nothing_stored(settings)
+    if study.settings_hash != settings.settings_hash:
+        raise SettingsError(
+            f"{settings.file} does not describe version {study.version} of the study, which is"
+            f" stored: take the study file of whoever ran it last, or run `heart run"
+            f" {settings.file}` with this one first"
+        )
+    if study.software_version != __version__:
+        raise SettingsError(
+            f"version {study.version} of the study was stored by hearteval"
+            f" {study.software_version}, and this is {__version__}, which may ask otherwise: take"
+            f" that one here, or run `heart run {settings.file}` with this one first"
+        )
+    return study
 
 
 @contextmanager

@@ -57,7 +57,7 @@ class StoredReplies:
             # A query for each of thousands of calls that were never made would be most of their
             # time; what another process has been paid for is seen where the store is read anew.
             self._n_looks = self._writer.panel.n_looks
-            self._ids = set(self._writer.store.reply_ids())
+            self._ids = set(self._writer.store.reply_ids(are_waiting=True))
         if key not in self._ids:
             return None
         found = self._writer.store.find_reply(key)

@@ -1,0 +1,108 @@
+"""``heart work``: workers beside each other answer everything once, as one run alone does."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from killable_study import TABLES, read
+from scripted_server import Answer, ScriptedServer
+from served_study import healthy, is_probe, serving, write_study
+
+from hearteval.config import load_study
+from hearteval.judgments.plan.run import plan_judgments
+from hearteval.study import Quiet
+from hearteval.study.grow import open_grown
+
+pytestmark = pytest.mark.server
+DEADLINE_SECONDS = 300
+N_AT_ONCE = 2
+AT_ONCE = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 0, output = 0 }}"
+CALLS = "requested, effective, finish_reason, usage, cost"
+ALL = {**TABLES, "judgments": f"{TABLES['judgments']}, {CALLS}", "labels": "id, verdict, evidence"}
+DATABASES = pytest.mark.parametrize(
+    "database", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres])]
+)
+
+
+def start(verb: str, study: Path, store: str, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "hearteval", verb, str(study), "--yes", "--json", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HEART_STORE": store},
+    )
+
+
+def end(process: subprocess.Popen[str]) -> Any:
+    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == 0, err
+    return json.loads(out)
+
+
+def plan(study: Path, store: str) -> None:
+    """Have the systems answer, and plan what is to be judged, as a coordinator does."""
+    end(start("complete", study, store))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEART_STORE", store)
+        with open_grown(load_study(study), Quiet()) as (session, stored):
+            policy = session.settings.judging.plan
+            plan_judgments(session.store, stored, policy, now=session.now)
+
+
+def tables(store: str) -> list[list[tuple[Any, ...]]]:
+    """Return every record without its time."""
+    return read(store, *(f"SELECT {of} FROM {table} ORDER BY id" for table, of in ALL.items()))
+
+
+def once_two_work() -> Answer:
+    """Answer judges well, but none before more calls are under way than one worker makes."""
+    n_asked, are_two = 0, asyncio.Event()
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        nonlocal n_asked
+        if body["model"] == "their-judge" and not is_probe(body):
+            n_asked += 1
+            if n_asked > N_AT_ONCE:
+                are_two.set()
+            await asyncio.wait_for(are_two.wait(), DEADLINE_SECONDS)
+            await asyncio.sleep(0.05)
+        return await healthy()(request, body)
+
+    return answer
+
+
+def asked_once(server: ScriptedServer) -> bool:
+    asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
+    return set(asked.values()) == {1}
+
+
+@DATABASES
+def test_two_workers_answer_everything_once_as_a_run_alone_does(
+    tmp_path: Path, database: str, request: pytest.FixtureRequest
+) -> None:
+    store = str(tmp_path / "shared.db")
+    if database == "postgres":
+        store = request.getfixturevalue("postgres_url")
+    with serving(once_two_work()) as server:
+        study = write_study(tmp_path, server.url, regular=20, extra=AT_ONCE)
+        plan(study, store)
+        workers = [start("work", study, store) for _ in range(2)]
+        counts = [end(one)["answers"].get("judgments", {"n_added": 0}) for one in workers]
+
+        assert asked_once(server)
+        assert all(one["n_added"] for one in counts)
+        run = end(start("run", study, store))
+        assert run["judgments"]["n_before"] == sum(one["n_added"] for one in counts) == 120
+        assert run["judgments"]["n_added"] == 0
+        end(start("run", study, str(tmp_path / "alone.db")))
+
+    assert tables(store) == tables(str(tmp_path / "alone.db"))
