@@ -20,6 +20,7 @@ from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
 from inspect_runs import answered
 from served_study import healthy, serving
+from study_files import entry, presets, study_text
 
 from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.errors import SettingsError
@@ -27,27 +28,13 @@ from hearteval.inspect_tasks import completions, usable_reply
 from hearteval.items import load_starter_items
 from hearteval.items.files import format_items
 
-STUDY = """
-[study]
-name = "joined"
-seed = 9
-[items]
-source = "starter"
-regular = 8
-adversarial = 1
-[[system]]
-preset = "generic"
-[[system]]
-preset = "reflective"
-[[system]]
-name = "ours"
-model = "imported/openai-api/ours/our-model"
-family = "ours"
-[judging]
-judges = ["cue"]
-stress_items = 0
-repeat_pairs = 0
-"""
+STUDY = study_text(
+    "joined",
+    presets("generic", "reflective"),
+    entry("system", name="ours", model="imported/openai-api/ours/our-model", family="ours"),
+    items=(8, 1),
+    study={"seed": 9},
+)
 TASK = ("hearteval/completions", "-T", "regular=8", "-T", "adversarial=1", "-T", "seed=9")
 KEY = "sk-canary-0123456789"
 

@@ -9,26 +9,18 @@ from aiohttp import web
 from heart_command import Heart
 from scripted_server import Answer, fail, say
 from served_study import FREE, healthy, is_probe, serving, write_study
+from study_files import presets, study_text
 
 from hearteval.labels.taxonomy import load_taxonomy
 
 pytestmark = pytest.mark.server
-STUDY = """
-[study]
-name = "tiny"
-seed = 5
-[items]
-source = "starter"
-regular = 4
-adversarial = 1
-[[system]]
-preset = "generic"
-[[system]]
-preset = "reflective"
-[judging]
-judges = ["cue"]
-stress_items = 0
-"""
+STUDY = study_text(
+    "tiny",
+    presets("generic", "reflective"),
+    items=(4, 1),
+    study={"seed": 5},
+    judging={"repeat_pairs": 50},
+)
 KEYS = load_taxonomy("strategies").keys
 LABELER = """
 [[labeler]]

@@ -1,13 +1,14 @@
 """``heart people quality``, ``exclude`` and ``restore``: who is found, left out, and back."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from heart_command import Heart
+from heart_command import Heart, run_heart
 
 import hearteval as he
 from hearteval.domain import Study
@@ -17,13 +18,19 @@ COINS = ["simulated person 7", "simulated person 8"]
 OWN_RULES = '\n[people.quality]\nexcludes = ["agreement"]\n'
 
 
-@pytest.fixture
-def study(heart: Heart, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A drawn study of eight people, two of whom toss coins."""
-    folder = tmp_path / "drawn"
+    folder = tmp_path_factory.mktemp("once") / "drawn"
     plan = ("random_raters=2", "pool=8", "people=8", "items=40", "judges=0", "systems=4")
-    heart("simulate", folder, *(word for one in plan for word in ("--set", one)))
-    return folder / "drawn.toml"
+    run_heart("simulate", folder, *(word for one in plan for word in ("--set", one)))
+    return folder
+
+
+@pytest.fixture
+def study(drawn: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(drawn, tmp_path / "drawn") / "drawn.toml"
 
 
 def said(heart: Heart, *words: str | Path) -> Any:
@@ -44,8 +51,8 @@ def test_it_lists_whom_rules_find_and_leaves_nobody_out(heart: Heart, study: Pat
     found = said(heart, "quality", study)
     assert sorted(name for name, by in found["found"].items() if "agreement" in by) == COINS
     assert (found["left_out"], found["to_leave_out"], found["is_rejection"]) == ([], [], False)
-    words = heart("people", "quality", study).out + heart("people", "quality", study).err
-    assert "A rule says what was seen" in words
+    told = heart("people", "quality", study)
+    assert "A rule says what was seen" in told.out + told.err
     assert ranked(heart, study) == before
 
 

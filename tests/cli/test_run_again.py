@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 from served_study import healthy, serving, write_study
+from study_files import presets, study_text
 
 from hearteval.analysis.study import StudyResults
 from hearteval.cli.main import run_command_line
@@ -22,25 +23,13 @@ from hearteval.study import kept, pipeline
 from hearteval.study.results import analyze
 from hearteval.study.session import Session
 
-STUDY = """
-[study]
-name = "small"
-seed = 3
-[items]
-source = "starter"
-regular = 4
-adversarial = 2
-[[system]]
-preset = "original"
-[[system]]
-preset = "generic"
-[[system]]
-preset = "advice"
-[judging]
-judges = ["cue"]
-design = "full"
-stress_items = 2
-"""
+STUDY = study_text(
+    "small",
+    presets("original", "generic", "advice"),
+    items=(4, 2),
+    study={"seed": 3},
+    judging={"design": "full", "stress_items": 2, "repeat_pairs": 50},
+)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from heart_command import Done, Heart, run_heart
+from study_files import entry, presets, study_text
 
 import hearteval as he
 from hearteval.config.simulation import SimulationPlan
@@ -28,27 +29,12 @@ def planned(keys: str) -> tuple[str, ...]:
 
 SMALL = planned("systems=3 items=10 adversarial=3 writers=1 people=5")
 FIRST = "Simulated: every text, person and judgment"
-REAL = """
-[study]
-name = "real"
-seed = 1
-[items]
-source = "starter"
-regular = 3
-adversarial = 1
-[[system]]
-preset = "original"
-[[system]]
-preset = "generic"
-[[system]]
-name = "elsewhere"
-model = "imported/elsewhere"
-family = "elsewhere"
-[judging]
-judges = ["cue"]
-stress_items = 0
-repeat_pairs = 0
-"""
+REAL = study_text(
+    "real",
+    presets("original", "generic"),
+    entry("system", name="elsewhere", model="imported/elsewhere", family="elsewhere"),
+    items=(3, 1),
+)
 
 
 STOPPED = 130

@@ -127,7 +127,7 @@ def test_figures_of_the_offline_judge_say_so() -> None:
     assert results.judge_notice in captions(results)
     figure = figures_of(results)[0]
     with_notice, without = (
-        dict(figure_files(one, figure))[f"{figure.name}-page.svg"]
+        dict(figure_files(one, figure, ("svg",)))[f"{figure.name}-page.svg"]
         for one in (results, dataclasses.replace(results, judge_notice=None))
     )
     assert b"measures nothing about empathy" in with_notice
@@ -158,7 +158,7 @@ def test_speed_is_drawn_beside_quality_and_simulated_figures_say_so() -> None:
     provenance = dataclasses.replace(results.provenance, simulated=True)
     results = dataclasses.replace(results, sections=with_speed(speed), provenance=provenance)
     (figure,) = [one for one in figures_of(results) if one.name == "speed"]
-    svg = dict(figure_files(results, figure))["speed-page.svg"]
+    svg = dict(figure_files(results, figure, ("svg",)))["speed-page.svg"]
     assert b"Simulated: nothing here was measured." in svg
     assert b"<!-- beacon -->" in svg
     assert captions(results).startswith("Simulated")
@@ -175,7 +175,7 @@ def test_labels_are_no_formulas_and_stand_in_the_legend() -> None:
     speed = dataclasses.replace(speed, systems=systems)
     results = dataclasses.replace(results, sections=with_speed(speed))
     (figure,) = [one for one in figures_of(results) if one.name == "speed"]
-    svg = dict(figure_files(results, figure))["speed-page.svg"].decode()
+    svg = dict(figure_files(results, figure, ("svg",)))["speed-page.svg"].decode()
     assert r"<!-- $\nothing{$ -->" in svg
     assert "_own -->" in svg
 

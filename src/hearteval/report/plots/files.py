@@ -1,7 +1,7 @@
 """Every figure of a study as files: SVG, PDF and PNG, one column and one page wide."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -109,8 +109,10 @@ def require_matplotlib() -> tuple[Any, Any]:
         raise SettingsError("figures need matplotlib; pip install 'hearteval[figures]'") from None
 
 
-def figure_files(results: StudyResults, figure: Figure) -> Iterator[tuple[str, bytes]]:
-    """Yield a figure's files by name.
+def figure_files(
+    results: StudyResults, figure: Figure, kinds: Sequence[str] = FORMATS
+) -> Iterator[tuple[str, bytes]]:
+    """Yield a figure's files of these kinds by name.
 
     Raises:
         SettingsError: matplotlib is not installed.
@@ -120,7 +122,7 @@ def figure_files(results: StudyResults, figure: Figure) -> Iterator[tuple[str, b
         filterwarnings("ignore", message="Glyph .* missing from font")  # a box says it well enough
         for width_name, width in WIDTHS.items():
             canvas = lay_out(results, figure, width)
-            for kind in FORMATS:
+            for kind in kinds:
                 out = io.BytesIO()
                 canvas.savefig(out, format=kind, metadata=MADE_WITHOUT_A_DATE[kind])
                 yield f"{figure.name}-{width_name}.{kind}", out.getvalue()

@@ -185,8 +185,8 @@ def _figures(results: StudyResults) -> dict[str, bytes]:
         require_matplotlib()
     except SettingsError:
         return {}
-    drawn = (file for figure in figures_of(results) for file in figure_files(results, figure))
-    return {f"figures/{name}": content for name, content in drawn if name.endswith(".svg")}
+    drawn = (figure_files(results, figure, ("svg",)) for figure in figures_of(results))
+    return {f"figures/{name}": content for files in drawn for name, content in files}
 
 
 def _manifest(
