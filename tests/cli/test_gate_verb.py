@@ -7,19 +7,30 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from heart_command import Heart
+from heart_command import Heart, run_heart
 from paying_server import PayingServer, paying_server
 from study_files import FREE, entry, presets, served, study_text
 
 NAMES = ("Human Alignment", "Empathic Responsiveness", "Attunement", "Resonance", "Task-following")
 
 
-@pytest.fixture
-def server() -> Iterator[PayingServer]:
-    """A judge that finds the reply of a new model wherever it stands."""
+def finds_the_new(prompt: str) -> str:
+    return "A" if prompt.find("NEW") < prompt.find("OLD") else "B"
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[PayingServer]:
     with paying_server() as made:
-        made.winner_of = lambda prompt: "A" if prompt.find("NEW") < prompt.find("OLD") else "B"
         yield made
+
+
+@pytest.fixture
+def server(provider: PayingServer) -> PayingServer:
+    """A judge that finds the reply of a new model wherever it stands."""
+    provider.winner_of = finds_the_new
+    provider.prompts.clear()
+    provider.used.clear()
+    return provider
 
 
 def write(
@@ -37,15 +48,21 @@ def write(
     return path
 
 
+@pytest.fixture(scope="module")
+def asked(provider: PayingServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study that has run."""
+    folder = tmp_path_factory.mktemp("asked")
+    provider.winner_of, provider.reply_of = finds_the_new, lambda told: "I hear you, says OLD."
+    assert run_heart("run", write(folder, "old", provider)).code == 0
+    return folder
+
+
 @pytest.fixture
-def two(heart: Heart, tmp_path: Path, server: PayingServer) -> tuple[Path, Path]:
+def two(asked: Path, tmp_path: Path, server: PayingServer) -> tuple[Path, Path]:
     """A study that has run, and one that has not."""
-    server.reply_of = lambda told: "I hear you, says OLD."
-    old, new = write(tmp_path, "old", server), write(tmp_path, "new", server)
-    assert heart("run", old).code == 0
     server.reply_of = lambda told: "I hear you, says NEW."
-    server.used.clear()
-    return old, new
+    shutil.copytree(asked, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.cache"))
+    return tmp_path / "old.toml", write(tmp_path, "new", server)
 
 
 def calls_of(server: PayingServer) -> int:
