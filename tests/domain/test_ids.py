@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from made_records import NOW, made_item, made_study
 
 from hearteval.domain import (
+    Assignment,
     Call,
     Completion,
     Item,
     Judgment,
+    Pair,
     Rater,
     Rating,
     System,
@@ -25,6 +27,7 @@ from hearteval.domain import (
     canonical_json,
     content_hash,
     hash_records,
+    pair_id,
     record_id,
 )
 
@@ -71,6 +74,21 @@ def test_a_new_prompt_is_a_new_llm_judge_but_a_pseudonym_stays_one_person() -> N
     assert judge.id != replace(judge, settings={"prompt_hash": "2"}, id="").id
     person = Rater(name="p7", kind="human", family="human")
     assert person.id == replace(person, pool="panel", group="peer", id="").id
+
+
+def test_ids_of_ids_alone_are_those_of_canonical_json() -> None:
+    pair = Pair(item_id="0" * 32, completion_ids=("b" * 32, "a" * 32))
+    of_pair = {"completion_ids": ["a" * 32, "b" * 32]}
+    assert pair.id == pair_id("a" * 32, "b" * 32) == record_id("pair", of_pair)
+    asked = Assignment(
+        study_id="1" * 32,
+        pair_id=pair.id,
+        rater_id="2" * 32,
+        first_completion_id="b" * 32,
+        repeat=3,
+    )
+    names = ("study_id", "pair_id", "rater_id", "first_completion_id", "repeat")
+    assert asked.id == record_id("assignment", {name: getattr(asked, name) for name in names})
 
 
 def test_a_study_keeps_its_id_when_it_grows() -> None:

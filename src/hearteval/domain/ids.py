@@ -67,6 +67,14 @@ def require(holds: bool, where: str, message: str) -> None:  # noqa: FBT001 - re
         raise InvalidRecordError(f"{where}: {message}", ids=(where,))
 
 
+def id_of(form: str, *values: object) -> str:
+    """Return the id of a record that ids and numbers alone make: a plan has hundreds of thousands.
+
+    The form is the canonical JSON of what makes it, with ``%s`` and ``%d`` for these.
+    """
+    return hashlib.sha256((form % values).encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
 def fill_id(record: Any, kind: str, *names: str, **others: object) -> None:
     """Give a record its content id unless it came with one (from a store or a release).
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
-from hearteval.domain.ids import fill_id, normalised, record_id, require
+from hearteval.domain.ids import fill_id, id_of, normalised, record_id, require
 from hearteval.domain.systems import IMPORTED, NO_CALL, Call, JsonObject
 
 Axis = Literal["H", "E", "A", "R", "T", "C"]
@@ -88,6 +88,18 @@ def unpack_marks(packed: bytes) -> dict[Axis, AxisMark]:
     return {axis: _MARKS[code - 1] for axis, code in zip(AXIS_NAMES, packed, strict=True) if code}
 
 
+_PAIR_ID = '{"completion_ids":["%s","%s"],"kind":"pair","v":1}'
+_ASSIGNMENT_ID = (
+    '{"first_completion_id":"%s","kind":"assignment","pair_id":"%s","rater_id":"%s","repeat":%d,'
+    '"study_id":"%s","v":1}'
+)
+
+
+def pair_id(low: str, high: str) -> str:
+    """Return the id of the pair of two completions, given sorted."""
+    return id_of(_PAIR_ID, low, high)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """Two completions of one item; their order means nothing here."""
@@ -103,7 +115,8 @@ class Pair:
         require(one != other, where, f"completion {one} cannot be compared with itself")
         if one > other:
             object.__setattr__(self, "completion_ids", (other, one))
-        fill_id(self, "pair", "completion_ids")
+        if not self.id:
+            object.__setattr__(self, "id", pair_id(*self.completion_ids))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +180,9 @@ class Assignment:
             where = f"assignment of pair {self.pair_id} to rater {self.rater_id}"
             require(self.repeat >= 0, where, f"repeat is {self.repeat}")
             require(self.check in (None, *_CHOICES), where, f"check is {self.check!r}")
-        names = ("study_id", "pair_id", "rater_id", "first_completion_id", "repeat")
-        fill_id(self, "assignment", *names)
+        if not self.id:
+            of = (self.first_completion_id, self.pair_id, self.rater_id, self.repeat, self.study_id)
+            object.__setattr__(self, "id", id_of(_ASSIGNMENT_ID, *of))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

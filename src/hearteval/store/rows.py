@@ -269,33 +269,27 @@ def _asks_of(pair_id: Any, study: Study) -> tuple[Any, Any]:
 
 
 def planned_query(study: Study) -> Select[Any]:
-    """Return the query for rater, repeat, pair, and in how many orders it is assigned."""
+    """Return the query for pair, rater and repeat of a study's assignments."""
     a = schema.assignments.c
-    keys = (a.rater_id, a.repeat, a.pair_id)
-    return select(*keys, func.count()).where(a.study_id == study.id).group_by(*keys)
+    return select(a.pair_id, a.rater_id, a.repeat).where(a.study_id == study.id)
+
+
+def open_query(study: Study) -> Select[Any]:
+    """Return the query for the same of those that have no judgment."""
+    return planned_query(study).where(_is_open())
+
+
+def pairs_of_members_query(study: Study) -> Select[Any]:
+    """Return the query for the pairs about items and systems of a study's version."""
+    p = schema.pairs.c
+    about = ((p.item_id, "item"), (p.low_system_id, "system"), (p.high_system_id, "system"))
+    return select(p.id).where(*(_is_member(*one, study) for one in about))
 
 
 def n_pairs_query(study: Study) -> Select[Any]:
     """Return the query for how many pairs a study's assignments are about."""
     a = schema.assignments.c
     return select(func.count(a.pair_id.distinct())).where(a.study_id == study.id)
-
-
-def assigned_query(study: Study) -> Select[Any]:
-    """Return the query for rater, repeat, assignments and judgments of a study's version."""
-    a, j, p = schema.assignments, schema.judgments, schema.pairs
-    about = ((p.c.item_id, "item"), (p.c.low_system_id, "system"), (p.c.high_system_id, "system"))
-    of_members = select(p.c.id).where(*(_is_member(*one, study) for one in about))
-    # Not the bare column: SQLite would look up the assignments of each pair, three times slower.
-    pair_id = type_coerce(func.coalesce(a.c.pair_id, a.c.id), schema.Id)
-    keys = (a.c.rater_id, a.c.repeat)
-    return (
-        select(*keys, func.count(), func.count(j.c.assignment_id))
-        .select_from(a)
-        .outerjoin(j, j.c.assignment_id == a.c.id)
-        .where(a.c.study_id == study.id, pair_id.in_(of_members))
-        .group_by(*keys)
-    )
 
 
 def timed_query() -> Select[Any]:
@@ -381,11 +375,11 @@ def _summed(table: Table[Any], owner: Any, *, among: Any = None) -> Select[Any]:
 
 def unjudged_query(study: Study) -> Select[Any]:
     """Return the query for assignments of a study that have no judgment."""
-    assignments, judgments = schema.assignments, schema.judgments
-    return select(assignments).where(
-        assignments.c.study_id == study.id,
-        ~exists().where(judgments.c.assignment_id == assignments.c.id),
-    )
+    return study_query(Assignment, study).where(_is_open())
+
+
+def _is_open() -> Any:
+    return ~exists().where(schema.judgments.c.assignment_id == schema.assignments.c.id)
 
 
 def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:

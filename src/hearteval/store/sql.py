@@ -4,8 +4,9 @@ Each call is one transaction, repeated where the database goes away in the middl
 databases are opened and waited for is in `engines`.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import fields
 from datetime import datetime
 from functools import partial, reduce
@@ -96,7 +97,6 @@ from hearteval.store.rows import (
     TABLES,
     PackedMarks,
     Sides,
-    assigned_query,
     call_queries,
     checks_query,
     from_row,
@@ -106,6 +106,8 @@ from hearteval.store.rows import (
     kind_name,
     label_query,
     n_pairs_query,
+    open_query,
+    pairs_of_members_query,
     planned_query,
     read_studies,
     rows_by_people,
@@ -123,6 +125,9 @@ from hearteval.store.version import create_tables, read_version
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+Planned = Mapping[tuple[str, int], Mapping[str, int]]
+_Asked = tuple[bytes, bytes, int]
+"""Pair, rater and repeat, ids as bytes."""
 Page = tuple[list[R], list[Any]]
 """Records, and the hash that the row of each holds."""
 
@@ -314,8 +319,12 @@ class SqlStore:
             n_open = found.scalar_one()
             return n_open, n_written(connection, Assignment, study.id), n_judged
 
-        n_open, n_planned, n_judged = self._read(counts)
-        self._require_all(Judgment, n_planned - n_open, n_judged)
+        def count() -> int:
+            n_open, n_planned, n_judged = self._read(counts)
+            self._require_all(Judgment, n_planned - n_open, n_judged)
+            return n_open
+
+        n_open = self._unless_more_came("open", study, (Assignment, Judgment), count)
         return self._opened(query, is_checked=is_checked) if n_open else iter(())
 
     def _opened(self, query: Select[Any], *, is_checked: bool) -> Iterator[Assignment]:
@@ -347,23 +356,45 @@ class SqlStore:
 
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
         """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
-        found: dict[tuple[str, int], dict[str, int]] = {}
-        n_least, n_read = self._n_written(Assignment, study), 0
-        with self._sound(Assignment):
-            rows = self._read(partial(_tuples_of, planned_query(study)))
-        for rater_id, repeat, pair_id, n in rows:
-            found.setdefault((rater_id, repeat), {})[pair_id] = n
-            n_read += n
-        self._require_all(Assignment, n_read, n_least)
-        return found
+        return self._assigned(study)[0]
+
+    def _assigned(self, study: Study) -> tuple[Planned, Planned]:
+        """Return what is assigned, as `planned` does, and what of it has no judgment yet."""
+
+        def rows(connection: Connection) -> tuple[Any, ...]:
+            kinds = (Assignment, Judgment)
+            n_least, n_judged = (n_written(connection, kind, study.id) for kind in kinds)
+            planned = _bare_rows(planned_query(study), connection)
+            # Each has one judgment at most: where as many were written, none is open.
+            is_done = n_judged == len(planned)
+            return n_least, planned, [] if is_done else _bare_rows(open_query(study), connection)
+
+        def read() -> tuple[Planned, Planned]:
+            with self._sound(Assignment):
+                n_least, *found = self._read(rows)
+                planned, open_ones = map(_by_rater, found)
+            self._require_all(Assignment, len(found[0]), n_least)
+            return planned, open_ones
+
+        return self._unless_more_came("assigned", study, (Assignment, Judgment), read)
 
     def count_assigned(self, study: Study) -> Sequence[AssignedCount]:
         """Count the study's assignments about items and systems of this version, by rater."""
 
         def read() -> Sequence[AssignedCount]:
-            with self._sound(Assignment):
-                rows = self._read(partial(_tuples_of, assigned_query(study)))
-            return [AssignedCount(*row) for row in rows]
+            planned, open_ones = self._assigned(study)
+            with self._sound(Pair):
+                rows = self._read(partial(_bare_rows, pairs_of_members_query(study)))
+                pairs = {bytes.hex(id_) for (id_,) in rows}
+
+            def n_of(some: Mapping[str, int]) -> int:
+                return sum(n for pair, n in some.items() if pair in pairs)
+
+            return [
+                AssignedCount(*key, n, n - n_of(open_ones.get(key, {})))
+                for key, of_rater in planned.items()
+                if (n := n_of(of_rater))
+            ]
 
         return self._unless_more_came("counts", study, (Assignment, Judgment), read)
 
@@ -837,6 +868,22 @@ class SqlStore:
                 )
         except schema.NoIdError as error:
             raise self._damaged("an id in it cannot be read", ids=["id"]) from error
+
+
+def _by_rater(rows: Sequence[_Asked]) -> Planned:
+    """Return how often each pair stands in rows, by rater and repeat, then by pair."""
+    found: defaultdict[tuple[str, int], dict[str, int]] = defaultdict(dict)
+    digits = schema.Digits()
+    for (pair_id, rater_id, repeat), n in Counter(rows).items():
+        found[digits[rater_id], repeat][digits[pair_id]] = n
+    return dict(found)
+
+
+def _bare_rows(query: Select[Any], connection: Connection) -> list[Any]:
+    """Return rows as the driver has them, ids as bytes: in half the time."""
+    with closing(connection.execute(with_id_bytes(query))) as result:
+        assert result.cursor is not None
+        return cast("list[Any]", result.cursor.fetchall())
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:

@@ -31,7 +31,7 @@ def completions(n_items: int, n_systems: int) -> list[Completion]:
 
 
 def ids(chosen: tuple[Candidate, ...]) -> list[str]:
-    return [candidate.pair.id for candidate in chosen]
+    return [candidate.id for candidate in chosen]
 
 
 def test_every_pair_of_systems_meets_on_every_item() -> None:
@@ -76,7 +76,7 @@ def test_balanced_choice_is_even_and_ignores_the_order_of_input(n: int, seed: in
 
 def test_balanced_choice_spreads_over_items() -> None:
     candidates, _ = enumerate_pairs(completions(10, 4))
-    by_item = Counter(c.pair.item_id for c in choose_balanced(candidates, n=30, seed=1))
+    by_item = Counter(c.item_id for c in choose_balanced(candidates, n=30, seed=1))
     assert set(by_item.values()) == {3}
 
 

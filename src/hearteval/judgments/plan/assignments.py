@@ -73,11 +73,12 @@ def assign_pairs(
     `earlier` is read only for pairs shown once, where one is not planned yet: a pair keeps the side
     that it has there, the first of them if there are several.
     """
+    own = {r.id: {one for one, family in families.items() if family == r.family} for r in raters}
     eligible = [
         (rater, candidate)
         for rater in sorted(raters, key=lambda rater: rater.id)
         for candidate in candidates
-        if rater.family not in map(families.get, candidate.of_completions)
+        if own[rater.id].isdisjoint(candidate.of_completions)
     ]
     n_own_family = len(raters) * len(candidates) - len(eligible)
     n_orders = 2 if policy.both_orders else 1
@@ -86,7 +87,7 @@ def assign_pairs(
     n_planned = n_orders * (len(eligible) - len(open_ones))
     shown_first: Iterable[tuple[Rater, Candidate, str]]
     if policy.both_orders:
-        shown_first = ((*each, id_) for each in open_ones for id_ in each[1].pair.completion_ids)
+        shown_first = ((*each, id_) for each in open_ones for id_ in each[1].completion_ids)
     elif open_ones:
         sides = _balance_sides(eligible, earlier, seed=policy.seed)
         shown_first = (one for one in sides if one[1].id not in before[one[0].id])
@@ -162,7 +163,7 @@ def _balance_sides(
         step = 1 if candidate.of_completions[side] == systems[0] else -1
         leads[systems] += step
         leads[rater.id, *systems] += step
-        return rater, candidate, candidate.pair.completion_ids[side]
+        return rater, candidate, candidate.completion_ids[side]
 
     open_ones: list[tuple[str, str, Rater, Candidate]] = []
     for rater, candidate in eligible:
@@ -171,7 +172,7 @@ def _balance_sides(
             rank = seeded_rank(seed, rater.id, candidate.id)
             open_ones.append((rater.id, rank, rater, candidate))
         else:
-            yield place(rater, candidate, candidate.pair.completion_ids.index(first))
+            yield place(rater, candidate, candidate.completion_ids.index(first))
     for _, rank, rater, candidate in sorted(open_ones, key=itemgetter(0, 1)):
         systems = candidate.system_ids
         lead = leads[systems] or leads[rater.id, *systems]

@@ -13,18 +13,22 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from hearteval.domain import Completion, Display, Item, Pair, display_form
+from hearteval.domain import Completion, Display, Item, Pair, display_form, pair_id
 from hearteval.judgments.plan import PlanPolicy
 
 SystemPair = tuple[str, str]
 
 
 class Candidate(NamedTuple):
-    """A pair that could be compared, and the systems of its completions."""
+    """A pair that could be compared, and the systems of its completions; most are stored by now."""
 
-    pair: Pair
+    id: str
+    """Of the pair."""
+    item_id: str
+    completion_ids: tuple[str, str]
+    """Sorted."""
     of_completions: SystemPair
-    """In the order of the pair's completions."""
+    """In their order."""
 
     @property
     def system_ids(self) -> SystemPair:
@@ -33,9 +37,9 @@ class Candidate(NamedTuple):
         return (one, other) if one < other else (other, one)
 
     @property
-    def id(self) -> str:
-        """Id of the pair."""
-        return self.pair.id
+    def pair(self) -> Pair:
+        """The pair as a record."""
+        return Pair(item_id=self.item_id, completion_ids=self.completion_ids, id=self.id)
 
     def is_among(self, system_ids: Collection[str]) -> bool:
         """Say whether both systems are among these."""
@@ -90,9 +94,9 @@ def count_identical(completions: Iterable[Completion], *, display: Display = "ra
 
 def pair_up(one: Completion, other: Completion) -> Candidate:
     """Return the pair of two completions of one item."""
-    pair = Pair(item_id=one.item_id, completion_ids=(one.id, other.id))
-    low, high = sorted((one, other), key=lambda completion: completion.id)
-    return Candidate(pair, (low.system_id, high.system_id))
+    low, high = (one, other) if one.id < other.id else (other, one)
+    ids, systems = (low.id, high.id), (low.system_id, high.system_id)
+    return Candidate(pair_id(*ids), one.item_id, ids, systems)
 
 
 def choose_pairs(
@@ -115,7 +119,7 @@ def choose_pairs(
         new = {
             text
             for one in candidates
-            for text, system in zip(one.pair.completion_ids, one.of_completions, strict=True)
+            for text, system in zip(one.completion_ids, one.of_completions, strict=True)
             if system not in pool
         }
         n = policy.opponents * len(new)
@@ -140,11 +144,11 @@ def choose_balanced(
     at `most` so many.
     """
     chosen = [candidate for candidate in candidates if candidate.id in planned]
-    item_index = {item: i for i, item in enumerate(sorted({c.pair.item_id for c in candidates}))}
+    item_index = {item: i for i, item in enumerate(sorted({c.item_id for c in candidates}))}
     item_counts = np.zeros(len(item_index), dtype=np.int64)
     system_counts: Counter[SystemPair] = Counter()
     for candidate in chosen:
-        item_counts[item_index[candidate.pair.item_id]] += 1
+        item_counts[item_index[candidate.item_id]] += 1
         system_counts[candidate.system_ids] += 1
     queues = _queues(candidates, seed=seed, planned=planned)
     heap = [(system_counts[key], seeded_rank(seed, *key), key) for key in queues]
@@ -154,9 +158,9 @@ def choose_balanced(
         if most is not None and count >= most:
             break
         queue = queues[key]
-        places = [item_index[candidate.pair.item_id] for candidate in queue]
+        places = [item_index[candidate.item_id] for candidate in queue]
         taken = queue.pop(int(np.argmin(item_counts[places])))
-        item_counts[item_index[taken.pair.item_id]] += 1
+        item_counts[item_index[taken.item_id]] += 1
         chosen.append(taken)
         if queue:
             heappush(heap, (count + 1, rank, key))
@@ -187,5 +191,5 @@ def _queues(
         if candidate.id not in planned:
             queues[candidate.system_ids].append(candidate)
     for key, queue in queues.items():
-        queue.sort(key=lambda c: seeded_rank(seed, c.pair.item_id, *key))
+        queue.sort(key=lambda c: seeded_rank(seed, c.item_id, *key))
     return queues

@@ -289,5 +289,5 @@ def _place_payloads(
 
 def _one_an_item(candidates: Sequence[Candidate], *, seed: int) -> list[Candidate]:
     ranked = sorted(candidates, key=lambda c: seeded_rank(seed, "audit-repeat", c.id))
-    by_item = {candidate.pair.item_id: candidate for candidate in reversed(ranked)}
+    by_item = {candidate.item_id: candidate for candidate in reversed(ranked)}
     return [by_item[item_id] for item_id in sorted(by_item)]

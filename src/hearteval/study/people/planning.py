@@ -280,7 +280,7 @@ def _judging(
         most=most_while_people_write(store, study, policy.comparisons),
         pool=study.pool,
     )
-    chosen = [one for one in chosen if one.pair.item_id in items]
+    chosen = [one for one in chosen if one.item_id in items]
     shared = _draw(desk, chosen, items, before)
     by_id = {text.id: text for text in released}
     new = [one for one in shared if one.id not in before]
@@ -292,7 +292,7 @@ def _judging(
             "judge",
             one.id,
             n_places=n,
-            writers=tuple(name for id_ in one.pair.completion_ids for name in _writers(by_id[id_])),
+            writers=tuple(name for id_ in one.completion_ids for name in _writers(by_id[id_])),
         )
         for one in shared
     ]
@@ -302,7 +302,7 @@ def _draw(
     desk: Desk, candidates: Sequence[Candidate], items: Mapping[str, Item], before: Collection[str]
 ) -> list[Candidate]:
     """Draw the pairs of people, so many or a share, within each two systems and subset of items."""
-    strata = {one.id: (*one.system_ids, items[one.pair.item_id].subset) for one in candidates}
+    strata = {one.id: (*one.system_ids, items[one.item_id].subset) for one in candidates}
     seed, n = desk.study.seed, desk.settings.sample
     if n is None:
         share = desk.settings.overlap

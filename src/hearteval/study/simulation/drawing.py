@@ -284,7 +284,7 @@ def _ask_people(
             study_id=of_study,
             pair_id=candidate.id,
             rater_id=people[rater].id,
-            first_completion_id=candidate.pair.completion_ids[side],
+            first_completion_id=candidate.completion_ids[side],
         )
         for candidate, raters, at in zip(chosen, who.tolist(), sides.tolist(), strict=True)
         for rater, side in zip(raters, at, strict=True)
@@ -398,7 +398,7 @@ def _in_arrays(
     raters: Sequence[Rater],
     place: Mapping[str, int],
 ) -> _Asked:
-    ids = {one.id: one.pair.completion_ids for one in chosen}
+    ids = {one.id: one.completion_ids for one in chosen}
     number = {rater.id: k for k, rater in enumerate(raters)}
     n = len(assignments)
     first = np.fromiter((place[one.first_completion_id] for one in assignments), np.int64, n)
