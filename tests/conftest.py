@@ -165,6 +165,15 @@ def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     return run
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser of a module's own: while its loop runs, no other test has one."""
+    from browser_site import real_browser  # noqa: PLC0415 - which takes a second to import
+
+    with real_browser() as found:
+        yield found
+
+
 @pytest.fixture
 def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let calls be tried again in milliseconds, one after the other."""

@@ -4,11 +4,13 @@ A new page, or a new state of one, is one more entry of `STATES`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from browser_site import Heard, Served, listen_to, listening, new_context
 from people_site import PEOPLE, STUDY, World, people_world
 from playwright.sync_api import Browser, Page
@@ -145,6 +147,21 @@ def tour_of(folder: Path, browser: Browser, name: str, *, language: str = "en") 
         if name == "five-point":
             _fill(world)
         yield Tour(name, browser, served)
+
+
+@contextmanager
+def tours_of(
+    folders: pytest.TempPathFactory, browser: Browser, *, language: str = "en"
+) -> Iterator[Callable[[str], Tour]]:
+    """Give the tour of each study, made once. A parametrized fixture is made anew for each page."""
+    with ExitStack() as stack:
+
+        @cache
+        def tour(study: str) -> Tour:
+            folder = folders.mktemp("tour")
+            return stack.enter_context(tour_of(folder, browser, study, language=language))
+
+        yield tour
 
 
 def _study(name: str) -> str:

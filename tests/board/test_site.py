@@ -4,12 +4,12 @@ import csv
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_site import Heard, faults_of, listen_to, new_context, real_browser
+from browser_site import Heard, faults_of, listen_to, new_context
 from heart_command import Heart, run_heart
 from made_corpus import OPEN_TURN, write_corpus
 from playwright.sync_api import Browser, Page
@@ -151,12 +151,6 @@ def two(release: Path, without_people: Path) -> Path:
     done = run_heart("site", release, without_people, "--out", out, "--no-people")
     assert done.code == 0, done.err
     return out
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
 
 
 def contents(folder: Path) -> Mapping[str, bytes]:

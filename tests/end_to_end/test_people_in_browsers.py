@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from browser_site import new_context, real_browser
+from browser_site import new_context
 from heart_command import Heart
 from playwright.sync_api import Browser, Page, expect
 from study_files import presets, study_text
@@ -130,12 +130,6 @@ def judge_all(pages: list[Page]) -> None:
     working = dict(enumerate(pages))
     while working:
         working = {k: page for k, page in working.items() if judge_once(page, k)}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
 
 
 def take_to_the_end(heart: Heart, browser: Browser, folder: Path) -> tuple[Path, list[str]]:

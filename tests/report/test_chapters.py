@@ -1,13 +1,11 @@
 """The page in a browser: short until unfolded, and whole by link, by keyboard and on paper."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser_site import real_browser
 from heart_command import run_heart
 from playwright.sync_api import Browser, Page
 
@@ -30,12 +28,6 @@ HIDDEN = """() => [...document.querySelectorAll("main table, main dl, main p")]
   .map((one) => one.outerHTML.slice(0, 80))"""
 HEIGHT = "() => document.documentElement.scrollHeight"
 FIRST_ROW = "() => document.querySelector('.standings tbody tr').getBoundingClientRect().top"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

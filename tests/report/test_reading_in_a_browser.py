@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from browser_site import faults_of, listen_to, new_context, real_browser
+from browser_site import faults_of, listen_to, new_context
 from invented_replies import invented_item, invented_reading, invented_verdict
 from invented_results import invented_results
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -60,12 +60,6 @@ READINGS = [
     reading(4, AC, LEFT),
     reading(5, BC, LEFT, reply="<b>bold</b> and a kettle"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

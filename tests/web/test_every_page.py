@@ -5,12 +5,10 @@ add a style to the page, which the policy refuses.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import cache
 
 import pytest
-from browser_site import faults_of, real_browser
-from page_states import STATES, Tour, tour_of
+from browser_site import faults_of
+from page_states import STATES, Tour, tours_of
 from playwright.sync_api import Browser
 
 PAGES = [(study, name) for study, states in STATES.items() for name in states]
@@ -19,23 +17,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def tours(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], Tour]]:
-    """The tour of each study, made once. A parametrized fixture is made anew for each page."""
-    with ExitStack() as stack:
-
-        @cache
-        def tour(study: str) -> Tour:
-            return stack.enter_context(tour_of(tmp_path_factory.mktemp("tour"), browser, study))
-
-        yield tour
+    with tours_of(tmp_path_factory, browser) as made:
+        yield made
 
 
 @pytest.mark.parametrize(("study", "name"), PAGES)

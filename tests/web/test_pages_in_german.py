@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import cache
 
 import pytest
-from browser_site import faults_of, real_browser
-from page_states import SCALE, STATES, Tour, tour_of
+from browser_site import faults_of
+from page_states import SCALE, STATES, Tour, tours_of
 from playwright.sync_api import Browser, Page
 
 from hearteval.protocol import load_protocol
@@ -25,23 +23,11 @@ LEAST_WORDS = 3
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def tours(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], Tour]]:
-    with ExitStack() as stack:
-
-        @cache
-        def tour(study: str) -> Tour:
-            folder = tmp_path_factory.mktemp("tour")
-            return stack.enter_context(tour_of(folder, browser, study, language="de"))
-
-        yield tour
+    with tours_of(tmp_path_factory, browser, language="de") as made:
+        yield made
 
 
 def shown_words(page: Page) -> str:

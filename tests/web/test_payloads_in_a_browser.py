@@ -6,7 +6,7 @@ from html import unescape
 from urllib.parse import urlencode
 
 import pytest
-from browser_site import Heard, listening, real_browser
+from browser_site import Heard, listening
 from page_states import MANY, Tour
 from payloads import payloads
 from people_site import STUDY, World, people_world
@@ -20,12 +20,6 @@ PAYLOADS = payloads()
 PIECES = ["\n".join(PAYLOADS[k : k + 10]) for k in range(0, len(PAYLOADS), 10)]
 """As many as one reply may hold."""
 TURNS = ["\n".join(PAYLOADS[k : k + 20]) for k in range(0, len(PAYLOADS), 20)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

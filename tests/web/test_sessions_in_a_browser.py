@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from browser_site import listening, real_browser
+from browser_site import listening
 from page_states import MANY, Tour, send
 from people_site import World, people_world
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -15,12 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 MOST_TABS = 60
 REPLY = "I hear you. What would help tonight?"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with real_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
