@@ -106,3 +106,46 @@ def test_two_workers_answer_everything_once_as_a_run_alone_does(
         end(start("run", study, str(tmp_path / "alone.db")))
 
     assert tables(store) == tables(str(tmp_path / "alone.db"))
+
+
+SRUN = """#!/bin/sh
+# Runs a command once a node, as many as are asked for or the job has; hands TERM on.
+n=$SLURM_JOB_NUM_NODES
+while case $1 in --nodes=*) n=${1#--nodes=} ;; --*) ;; *) false ;; esac do shift; done
+trap 'kill -TERM $all 2>/dev/null' TERM
+for _ in $(seq "$n"); do "$@" & all="$all $!"; done
+status=0
+for one in $all; do wait "$one" || status=$?; done
+exit $status
+"""
+
+
+@pytest.mark.postgres
+def test_the_script_for_slurm_has_workers_beside_the_run_that_reports(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    script = Path(__file__).resolve().parents[2] / "deploy" / "slurm.sbatch"
+    srun = tmp_path / "bin" / "srun"
+    srun.parent.mkdir()
+    srun.write_text(SRUN)
+    srun.chmod(0o700)
+    heart = srun.with_name("heart")
+    heart.write_text(
+        f'#!/bin/sh\necho $1 >>{tmp_path}/verbs\nexec {sys.executable} -m hearteval "$@"'
+    )
+    heart.chmod(0o700)
+    env = {**os.environ, "PATH": f"{srun.parent}{os.pathsep}{os.environ['PATH']}"}
+    env |= {"SLURM_JOB_NUM_NODES": "2", "HEART_STORE": postgres_url}
+    with serving(healthy()) as server:
+        study = write_study(tmp_path, server.url, regular=4, extra=AT_ONCE)
+        words = ["bash", str(script), str(study)]
+        done = subprocess.run(
+            words, env=env, capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert asked_once(server)
+    assert sorted((tmp_path / "verbs").read_text().split()) == ["run", "work", "work"]
+    assert "report" in done.stdout
+    env["HEART_STORE"] = "shared.db"
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, "address of PostgreSQL" in done.stderr) == (2, True)

@@ -24,7 +24,7 @@ from hearteval.study import quoted
     type=click.FloatRange(min=0),
     default=0.0,
     metavar="SECONDS",
-    help="Once nothing is open, wait so long for what another run plans.",
+    help="Wait so long for what another run stores and plans, also before it begins.",
 )
 @yes_option
 @json_option
@@ -41,7 +41,8 @@ def command(
     from hearteval.study.session import open_to_work
 
     settings = load_study(study_file, is_of_items=True)
-    with run_log(settings, "work"), open_to_work(settings, Terminal(yes=yes)) as (session, study):
+    opened = open_to_work(settings, Terminal(yes=yes), wait_seconds=wait_seconds)
+    with run_log(settings, "work"), opened as (session, study):
         from hearteval.study.working import work  # not before it begins
 
         counts, failures = work(session, study, most=most, wait_seconds=wait_seconds)

@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
@@ -13,7 +14,7 @@ from hearteval.config import StudySettings, load_study
 from hearteval.config.engine import Engine, set_ray_environment
 from hearteval.domain import Study, record_id
 from hearteval.engine.local import LocalMap
-from hearteval.errors import SettingsError, StoreError
+from hearteval.errors import HeartError, SettingsError, StoreError
 from hearteval.exchange.release import STUDY_FILE, read_manifest
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.stats import MAP
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from hearteval.engine.ray import RayMap
 
 Now = Callable[[], datetime]
+POLL_SECONDS = 2.0
+"""After which who waits for another process looks again: it plans for minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,33 +121,57 @@ def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
 
 
 @contextmanager
-def open_to_work(settings: StudySettings, tell: Tell) -> Iterator[tuple[Session, Study]]:
+def open_to_work(
+    settings: StudySettings, tell: Tell, *, wait_seconds: float = 0.0
+) -> Iterator[tuple[Session, Study]]:
     """Open a study as it is stored, to add answers to it; nothing is gathered or planned.
+
+    Args:
+        settings: Of the study file.
+        tell: To whom what happens is told.
+        wait_seconds: For so long it waits for the run that stores it.
 
     Raises:
         StoreError: Nothing was stored under this name and seed.
         SettingsError: What was stored is not what the file, or this hearteval, says.
     """
-    if not holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
-        raise _nothing_stored(settings)
-    with open_session(settings, tell) as session:
-        yield session, stored_study(session)
+    until = time.monotonic() + wait_seconds
+    fault: HeartError = _nothing_stored(settings)
+    while True:
+        if holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
+            with open_session(settings, tell) as session:
+                found = _find_stored(session)
+                if isinstance(found, Study):
+                    yield session, found
+                    return
+                fault = found
+        left = until - time.monotonic()
+        if left <= 0:
+            raise fault
+        time.sleep(min(POLL_SECONDS, left))
 
 
 def stored_study(session: Session) -> Study:
     """Return the newest stored version, which is what the study file says; as `open_to_work`."""
+    found = _find_stored(session)
+    if isinstance(found, HeartError):
+        raise found
+    return found
+
+
+def _find_stored(session: Session) -> Study | HeartError:
     settings = session.settings
     study = session.store.latest_study(study_id(settings))
     if study is None:
-        raise _nothing_stored(settings)
+        return _nothing_stored(settings)
     if study.settings_hash != settings.settings_hash:
-        raise SettingsError(
+        return SettingsError(
             f"{settings.file} does not describe version {study.version} of the study, which is"
             f" stored: take the study file of whoever ran it last, or run `heart run"
             f" {settings.file}` with this one first"
         )
     if study.software_version != __version__:
-        raise SettingsError(
+        return SettingsError(
             f"version {study.version} of the study was stored by hearteval"
             f" {study.software_version}, and this is {__version__}, which may ask otherwise: take"
             f" that one here, or run `heart run {settings.file}` with this one first"

@@ -36,10 +36,8 @@ from hearteval.study.asking.verbs import agree_to, log_failures
 from hearteval.study.asking.words import in_all
 from hearteval.study.grow import judge_models, system_models
 from hearteval.study.labels import labeler_models
-from hearteval.study.session import Session, is_rated, stored_study
+from hearteval.study.session import POLL_SECONDS, Session, is_rated, stored_study
 
-POLL_SECONDS = 2.0
-"""After which a worker that waits looks for new questions: they come from minutes of planning."""
 LATER = "what is planned while it waits is asked too, up to budget.max_usd"
 
 

@@ -1,22 +1,18 @@
 """Local models: the server starts, says why when it cannot, and never outlives its user."""
 
-import http.client
 import importlib.util
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from tiny_model import ONE_THREAD, TINY_MODEL
+from tiny_model import ONE_THREAD, SECONDS, TINY_MODEL, has_ended, has_stopped, is_serving
 
 from hearteval.errors import ModelCallError, SettingsError
 from hearteval.models.local import LocalServer, LocalSettings, run_local_model
 
-SECONDS = 60
-"""For which nothing hangs that works."""
 # Serves until told to end; with "fork", a process of its own making holds its pipes too.
 PARENT = """
 import os, sys
@@ -37,35 +33,6 @@ local_server._end_with_parent_while_loading()
 print("loading", flush=True)
 ctypes.PyDLL(None).sleep(600)
 """
-
-
-def is_serving(base_url: str) -> bool:
-    connection = http.client.HTTPConnection(base_url.split("/")[2], timeout=SECONDS)
-    try:
-        connection.request("GET", "/health")
-        return connection.getresponse().status == 200
-    except (ConnectionError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
-
-
-def has_stopped(base_url: str) -> bool:
-    """Wait until nobody serves there; say whether that was in time."""
-    deadline = time.monotonic() + SECONDS
-    while is_serving(base_url):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def has_ended(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 @pytest.mark.server

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from heart_command import Heart
 from study_files import entry, presets, study_text
-from test_local import has_ended, has_stopped, is_serving
+from tiny_model import has_ended, has_stopped, is_serving
 
 from hearteval.errors import ModelCallError, SettingsError
 from hearteval.models.local import LocalSettings, run_local_model
