@@ -44,6 +44,7 @@ from hearteval.domain import (
     display_form,
 )
 from hearteval.domain.quality import excluded_now
+from hearteval.exchange.tables.covariates import read_covariates
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.judgments.drift import drift_study_id
@@ -57,7 +58,6 @@ from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.notices import Notice
 from hearteval.sections import SECTIONS
-from hearteval.study.covariates import read_covariates
 from hearteval.study.people.background import told_of
 from hearteval.study.people.quality import read_quality
 from hearteval.study.screened import read_screened
