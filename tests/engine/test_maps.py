@@ -1,15 +1,15 @@
 """Long computations are the same to the last bit wherever they are done; Ray keeps to itself."""
 
-import re
+import os
 import signal
 import struct
 from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
+from own_processes import children_of, listening
 
 from hearteval.config.engine import Engine
 from hearteval.engine import is_here
@@ -98,43 +98,10 @@ def test_ray_listens_on_this_machine_only_and_leaves_signals_alone(engine: Map) 
         pytest.skip("about Ray")
     assert [*engine(abs, [-1, -2])] == [1, 2]
 
-    found = {host for pid in descendants() for host in listening(pid)}
+    found = {host for pid in children_of(os.getpid()) for host in listening(pid)}
 
     assert found == {"127.0.0.1"}
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
-def descendants() -> list[int]:
-    """Return this process and all that come of it, by what they say of their parents."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            words = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        parents[int(path.parent.name)] = int(words[1])
-    own = {int(Path("/proc/self").resolve().name)}
-    while more := {pid for pid, parent in parents.items() if parent in own} - own:
-        own |= more
-    return sorted(own)
-
-
-def listening(pid: int) -> set[str]:
-    """Return the addresses on which a process listens."""
-    sockets = set()
-    for name in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            sockets |= set(re.findall(r"socket:\[(\d+)\]", str(name.readlink())))
-        except OSError:
-            continue
-    found = set()
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
-            words = line.split()
-            if words[3] == "0A" and words[9] in sockets:
-                number = words[1].partition(":")[0][-8:]
-                found.add(".".join(str(byte) for byte in reversed(bytes.fromhex(number))))
-    return found
 
 
 def test_no_more_tasks_are_taken_than_are_under_way() -> None:

@@ -127,26 +127,37 @@ open_option = click.option(
 )
 
 
-def engine_options(function: Command) -> Command:
-    """Give a command the options that say where its long computations are done, and do them there.
+def engine_options(*, asks: bool) -> Callable[[Command], Command]:
+    """Give a command the options that say where its long work is done, and do it there.
 
-    What none of them says stands in the study file, where there is one.
+    What none of them says stands in the study file, where there is one. One that `asks` models has
+    workers of the engine ask them too.
     """
 
-    @click.option("--engine", type=NearChoice(["local", "ray"]), help="Where long work is done.")
-    @click.option("--address", metavar="HOST:PORT", help="The head of a Ray cluster, or auto.")
-    @click.option("--workers", type=click.IntRange(1, 1024), help="How many work at once.")
-    @wraps(function)
-    def command_with_engine(
-        *, engine: str | None, address: str | None, workers: int | None, **given: Any
-    ) -> None:
-        from hearteval.study.session import opened_engine
+    def decorate(function: Command) -> Command:
+        @click.option(
+            "--engine", type=NearChoice(["local", "ray"]), help="Where long work is done."
+        )
+        @click.option("--address", metavar="HOST:PORT", help="The head of a Ray cluster, or auto.")
+        @click.option("--workers", type=click.IntRange(1, 1024), help="How many work at once.")
+        @wraps(function)
+        def command_with_engine(
+            *, engine: str | None, address: str | None, workers: int | None, **given: Any
+        ) -> None:
+            from hearteval.study.session import opened_engine
 
-        study_file = given.get("study_file")
-        with opened_engine(study_file, kind=engine, address=address, workers=workers):
-            function(**given)
+            work: Callable[[Path], None] | None = None
+            if asks:
+                from hearteval.study.working import work_beside
 
-    return command_with_engine
+                work = work_beside
+            said = {"kind": engine, "address": address, "workers": workers}
+            with opened_engine(given.get("study_file"), work=work, **said):
+                function(**given)
+
+        return command_with_engine
+
+    return decorate
 
 
 def count_option(

@@ -2,17 +2,21 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from concurrent.futures import Executor
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack
 from itertools import chain, islice
 from typing import Any, TypeVar
+
+from hearteval.errors import EngineError
 
 T = TypeVar("T")
 R = TypeVar("R")
 Task = Callable[[], Awaitable[None]]
 AHEAD = 2
 """Tasks of each worker that are handed out before the first of their results is taken."""
+WATCH_SECONDS = 15.0
+"""Between looks at how far workers are that are held."""
 
 
 async def run_tasks(tasks: Iterable[Task], *, n_at_once: int) -> None:
@@ -62,12 +66,33 @@ class LocalMap:
             return map(work, tasks)
 
         def prepare() -> Callable[[T], Callable[[], R]]:
-            pool = self._pool = self._pool or self._opened.enter_context(
-                _processes(self._n_workers)
-            )
+            pool = self._open()
             return lambda task: pool.submit(work, task).result
 
         return map_ahead(prepare, work, tasks, n_ahead=AHEAD * self._n_workers)
+
+    def hold(self, work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+        """Have every worker do the same until all have ended; yield now and then meanwhile.
+
+        Raises:
+            EngineError: A worker was killed.
+        """
+        pool = self._open()
+        begun = [pool.submit(work, *arguments) for _ in range(self._n_workers)]
+        left: Collection[Future[None]] = begun
+        while left:
+            left = wait(left, timeout=WATCH_SECONDS).not_done
+            yield
+        try:
+            for one in begun:
+                one.result()
+        except BrokenExecutor:
+            raise EngineError("a worker of this machine was killed; run again") from None
+
+    def _open(self) -> Executor:
+        if self._pool is None:
+            self._pool = self._opened.enter_context(_processes(self._n_workers))
+        return self._pool
 
     def close(self) -> None:
         """End the workers."""

@@ -7,16 +7,16 @@ the node that makes a call, and no environment is sent along.
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 
 from hearteval.engine import is_here
-from hearteval.engine.local import AHEAD, map_ahead
+from hearteval.engine.local import AHEAD, WATCH_SECONDS, map_ahead
 from hearteval.errors import EngineError, SettingsError
 
 T = TypeVar("T")
@@ -24,6 +24,14 @@ R = TypeVar("R")
 LOOPBACK = "127.0.0.1"
 STORE_BYTES = 100 * 1024**2
 """Of shared memory for what tasks bring and give, in a cluster of this process's own."""
+
+HELD: Final[Mapping[str, Any]] = {
+    "num_cpus": 0,  # it waits for models most of its time
+    "scheduling_strategy": "SPREAD",
+    "max_restarts": -1,
+    "max_task_retries": -1,
+}
+"""How a worker is held: over all nodes, and begun again as often as it is lost."""
 
 
 class RayMap:
@@ -62,6 +70,30 @@ class RayMap:
         found = map_ahead(prepare, work, tasks, n_ahead=AHEAD * self._n_workers)
         with _told():
             yield from found
+
+    def hold(self, work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+        """Have every worker do the same until all have ended; yield now and then meanwhile.
+
+        A worker that is lost, alone or with its node, begins again on a node that is there: what
+        was done before is for the work to know.
+
+        Raises:
+            EngineError: The cluster is not reached, or is lost.
+        """
+        self.connect()
+        worker: Any = ray.remote(**HELD)(_Worker)
+        held = [worker.remote() for _ in range(self._n_workers)]
+        try:
+            begun = [one.do.remote(work, *arguments) for one in held]
+            left = begun
+            with _told():
+                while left:
+                    _, left = ray.wait(left, num_returns=len(left), timeout=WATCH_SECONDS)
+                    yield
+                ray.get(begun)
+        finally:
+            for one in held:
+                ray.kill(one)
 
     def connect(self) -> None:
         """Connect to the cluster, or begin one; once it is done, do nothing.
@@ -106,6 +138,13 @@ class RayMap:
                 " here too (docs/how-to/cluster.md)",
                 ids=("engine.address",),
             )
+
+
+class _Worker:
+    """Waits for models most of its time."""
+
+    def do(self, work: Callable[..., None], *arguments: Any) -> None:
+        work(*arguments)
 
 
 @ray.remote(max_retries=-1)

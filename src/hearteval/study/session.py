@@ -5,14 +5,17 @@ import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hearteval.config import StudySettings, load_study
 from hearteval.config.engine import Engine, set_ray_environment
 from hearteval.domain import Study, record_id
+from hearteval.engine import is_here
 from hearteval.engine.local import LocalMap
 from hearteval.errors import HeartError, SettingsError, StoreError
 from hearteval.exchange.release import STUDY_FILE, read_manifest
@@ -235,25 +238,43 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
+WORKERS: ContextVar[Callable[[Path], Iterator[None]] | None] = ContextVar("WORKERS", default=None)
+"""Have other processes answer what is open of a study file, until nothing is; None without any."""
+
+
 @contextmanager
-def opened_engine(study_file: Path | None, **said: Any) -> Iterator[None]:
+def opened_engine(
+    study_file: Path | None, *, work: Callable[[Path], None] | None, **said: Any
+) -> Iterator[None]:
     """Have long computations done by an engine: that of a study file, as far as nothing is said.
 
     Args:
         study_file: None where there is none.
+        work: What its workers do beside where a study asks models; None where it asks none.
         **said: Keys of `Engine`; None for what the file says.
 
     Raises:
         SettingsError: What is said does not go together, or the extra is not installed.
     """
-    found = Engine() if study_file is None else load_study(study_file).engine
+    settings = None if study_file is None else load_study(study_file)
+    found = Engine() if settings is None else settings.engine
     given = {key: value for key, value in said.items() if value is not None}
-    with closing(open_engine(found.model_copy(update=given))) as spread:
-        before = MAP.set(spread)
+    engine = found.model_copy(update=given)
+    held = work if engine.kind == "ray" or engine.workers > 1 else None
+    is_far = engine.address is not None and not is_here(engine.address)
+    if held and is_far and settings is not None and "://" not in settings.store:
+        raise SettingsError(
+            "workers on several machines need a store in PostgreSQL, as SQLite's locks hold on one:"
+            " set study.store or HEART_STORE to postgresql://USER@HOST/DATABASE",
+            ids=("study.store",),
+        )
+    with closing(open_engine(engine)) as opened:
+        before = MAP.set(opened), WORKERS.set(held and partial(opened.hold, held))
         try:
             yield
         finally:
-            MAP.reset(before)
+            MAP.reset(before[0])
+            WORKERS.reset(before[1])
 
 
 def open_engine(engine: Engine) -> "LocalMap | RayMap":

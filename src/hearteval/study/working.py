@@ -8,10 +8,11 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from hearteval.analysis.coverage.missing import Cause, Failure, find_failure
-from hearteval.config import ModelSettings
+from hearteval.config import ModelSettings, load_study
 from hearteval.domain import Assignment, Completion, Item, Rater, Study, System
 from hearteval.domain.reasons import outlook_of
 from hearteval.judgments.plan.run import plan_ratings, ratings_to_ask
@@ -23,6 +24,7 @@ from hearteval.steps.judgments import PairStep, RatingStep, given_up_judgments
 from hearteval.steps.labels import LabelStep
 from hearteval.steps.working import Part, Worked, work_off
 from hearteval.store.base import Store
+from hearteval.study import Quiet
 from hearteval.study.asking.cost import (
     estimate_judgments,
     estimate_labels,
@@ -36,7 +38,7 @@ from hearteval.study.asking.verbs import agree_to, log_failures
 from hearteval.study.asking.words import in_all
 from hearteval.study.grow import judge_models, system_models
 from hearteval.study.labels import labeler_models
-from hearteval.study.session import POLL_SECONDS, Session, is_rated, stored_study
+from hearteval.study.session import POLL_SECONDS, Session, is_rated, open_to_work, stored_study
 
 LATER = "what is planned while it waits is asked too, up to budget.max_usd"
 
@@ -83,6 +85,20 @@ def work(
         seen |= {one.name: one for one in found}
     counts = {name: _counts(name, worked) for name in seen}
     return {**counts, "stopped": stopped}, _failures(session, seen, worked)
+
+
+class _Agreed(Quiet):
+    """Says nothing, and agrees to what was agreed to before."""
+
+    def confirm(self, words: str, *, study: str) -> None:
+        """Agree."""
+
+
+def work_beside(study_file: Path) -> None:
+    """Answer what is open, as a worker of a run that has had its cost agreed to."""
+    settings = load_study(study_file)
+    with open_to_work(settings, _Agreed()) as (session, study):
+        work(session, study)
 
 
 def _find_open(session: Session, study: Study) -> Iterator[Open]:

@@ -6,13 +6,14 @@ from pathlib import Path
 import click
 
 from hearteval.cli.console import emit_json, end_with, labelled, say, working_on
-from hearteval.cli.options import json_option, study_argument, yes_option
+from hearteval.cli.options import engine_options, json_option, study_argument, yes_option
 from hearteval.study import quoted
 
 
 @click.command("complete")
 @study_argument
 @yes_option
+@engine_options(asks=True)
 @json_option
 def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""

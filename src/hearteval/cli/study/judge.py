@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hearteval.cli.console import emit_json, end_with, labelled, say, working_on
-from hearteval.cli.options import json_option, study_argument, yes_option
+from hearteval.cli.options import engine_options, json_option, study_argument, yes_option
 from hearteval.study import quoted
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @study_argument
 @click.option("--again", is_flag=True, help="Ask everything that was asked once more.")
 @yes_option
+@engine_options(asks=True)
 @json_option
 def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
     """Plan a study's pairs, or ratings, and have its judges answer what they have not yet.

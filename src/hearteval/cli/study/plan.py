@@ -44,7 +44,7 @@ from hearteval.cli.options import FiniteFloat, StudyPath, engine_options, json_o
     "--max-usd", type=FiniteFloat(0, min_open=True), help="Dollars of models and pay at most."
 )
 @click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="Draw it, as SVG.")
-@engine_options
+@engine_options(asks=False)
 @json_option
 def command(
     study_file: Path | None,

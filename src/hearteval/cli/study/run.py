@@ -17,6 +17,7 @@ from hearteval.cli.console import (
     terminal_width,
 )
 from hearteval.cli.options import (
+    engine_options,
     json_option,
     open_option,
     study_argument,
@@ -44,6 +45,7 @@ logger = logging.getLogger(__name__)
 @yes_option
 @open_option
 @verbose_option
+@engine_options(asks=True)
 @json_option
 def command(
     study_file: Path,

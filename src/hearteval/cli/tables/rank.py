@@ -21,7 +21,7 @@ from hearteval.exchange.options import RankOptions
 @click.command("rank", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @options_of(RankOptions, by_after="seed")
-@engine_options
+@engine_options(asks=False)
 @json_option
 def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """Rank the systems that FILE (.csv, .tsv, .jsonl or .parquet) compares in pairs.

@@ -5,6 +5,7 @@ What is opened is closed, whatever ends it.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from hearteval.analysis.coverage.missing import Cause
@@ -20,7 +21,7 @@ from hearteval.study import Tell
 from hearteval.study.asking.models import Asking, SchemaOf
 from hearteval.study.asking.others import free_what_is_left
 from hearteval.study.asking.stopping import Stopper, stopping_on_signals
-from hearteval.study.session import Session
+from hearteval.study.session import WORKERS, Session
 
 T = TypeVar("T")
 
@@ -30,6 +31,7 @@ def take_step(
     models: Mapping[str, ModelSettings],
     *parts: tuple[str, Study, Step[Any]],
     most: int | None = None,
+    is_spread: bool = False,
 ) -> AskedCounts:
     """Have models answer what is left of a step, part after part; return the counts of all.
 
@@ -40,6 +42,8 @@ def take_step(
         models: By the id of the system or rater.
         parts: What progress calls it, the study that it is of, and the step, of one schema.
         most: Questions for each in a part, no more, and none for models with batch jobs.
+        is_spread: Have the workers of an engine, where there are any, answer first: what is left
+            then, such as batch jobs, is asked here.
     """
     if most is not None:
         models = {id_: model for id_, model in models.items() if model.batch is None}
@@ -50,6 +54,12 @@ def take_step(
     if not to_open:
         free_what_is_left(session.store)
         return sum((counts for _, counts in looks), NOTHING_ASKED)
+    if is_spread and any(one.batch is None for one in to_open.values()) and WORKERS.get():
+        n_before = sum(counts.n_before for _, counts in looks)
+        _have_worked(session, models, parts[0])
+        given = take_step(session, models, *parts)
+        n_added = given.n_added + given.n_before - n_before
+        return replace(given, n_before=n_before, n_added=n_added)
     step = parts[0][2]
 
     async def ask(asking: Asking) -> AskedCounts:
@@ -69,6 +79,17 @@ def take_step(
         return given
 
     return ask_models(session, ask, (to_open, step.schema))
+
+
+def _have_worked(
+    session: Session, models: Collection[str], part: tuple[str, Study, Step[Any]]
+) -> None:
+    hold, (label, study, step) = WORKERS.get(), part
+    assert hold is not None, "looked before"
+    with session.tell.progress(label, cost=session.store.spent_usd) as progress:
+        for _ in hold(session.settings.file.resolve()):
+            _, counts = _look(session.store, study, step, models)
+            progress(counts.n_before, counts.n_wanted)
 
 
 def _look(

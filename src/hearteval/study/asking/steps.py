@@ -57,7 +57,10 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
     """Have the models answer; return the counts, those of `complete_without_models` included."""
     tell = session.tell
     asked = take_step(
-        session, system_models(session.settings), ("replies", study, CompletionStep())
+        session,
+        system_models(session.settings),
+        ("replies", study, CompletionStep()),
+        is_spread=True,
     )
     imported = count_study_imports(session.store, study, session.settings)
     missing = Counter(counts.missing) + Counter(asked.missing)
@@ -151,7 +154,7 @@ def _ask_judges(
 ) -> dict[str, Any]:
     """Have the models judge, or rate; return the counts, with those of the offline judge."""
     judges, word = judge_models(session.settings), f"{step.answer}s"
-    asked = take_step(session, judges, (word, study, step))
+    asked = take_step(session, judges, (word, study, step), is_spread=True)
     total = offline + asked
     for name in unjudged_imports(session.store, study, session.settings):
         how = judge_import_command(session.settings)

@@ -1,0 +1,118 @@
+"""Workers of an engine answer for a run, and one that is killed costs what it had under way."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from killable_study import DEADLINE_SECONDS, TABLES, read
+from own_processes import children_of
+from scripted_server import Answer, ScriptedServer
+from served_study import healthy, is_probe, serving, write_study
+
+from hearteval.models.asking import WORKERS_PER_CALL
+
+pytestmark = pytest.mark.server
+N_AT_ONCE = 2
+AT_ONCE = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 0, output = 0 }}"
+
+
+def start(study: Path, store: str, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HEART_STORE": store},
+    )
+
+
+def end(process: subprocess.Popen[str]) -> Any:
+    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == 0, err
+    return json.loads(out)
+
+
+def tables(store: str) -> list[list[tuple[Any, ...]]]:
+    """Return every record without its time."""
+    return read(store, *(f"SELECT {of} FROM {name} ORDER BY id" for name, of in TABLES.items()))
+
+
+def slow() -> Answer:
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        await asyncio.sleep(0.2)
+        return await healthy()(request, body)
+
+    return answer
+
+
+def asked(server: ScriptedServer) -> Counter[str]:
+    """Return how often each question was asked; probes of schemas are none of the study's."""
+    bodies = [body for body in server.bodies if not is_probe(body)]
+    return Counter(json.dumps([body["model"], body["messages"]]) for body in bodies)
+
+
+def killed_worker(server: ScriptedServer, run: subprocess.Popen[str], title: str) -> int:
+    """Kill one worker of a run once it has asked some of the judge's questions."""
+    began = time.monotonic()
+    while sum(body["model"] == "their-judge" for body in server.bodies) < 12:
+        assert run.poll() is None, run.communicate()
+        assert time.monotonic() < began + DEADLINE_SECONDS
+        time.sleep(0.05)
+    workers = [pid for pid, words in children_of(run.pid).items() if title in words]
+    os.kill(workers[0], signal.SIGKILL)
+    return len(workers)
+
+
+@pytest.mark.engine
+@pytest.mark.postgres
+def test_a_run_whose_ray_worker_is_killed_ends_as_one_alone_does(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    if find_spec("ray") is None:
+        pytest.skip("needs the extra ray")
+    with serving(slow()) as server:
+        study = write_study(tmp_path, server.url, regular=12, extra=AT_ONCE)
+        run = start(study, postgres_url, "--engine", "ray", "--workers", "2")
+        n_workers = killed_worker(server, run, "ray::_Worker")
+        body = end(run)
+        n_twice = asked(server).total() - len(asked(server))
+        end(start(study, str(tmp_path / "alone.db")))
+
+    assert n_workers == 2
+    assert n_twice <= WORKERS_PER_CALL * N_AT_ONCE
+    assert body["judgments"]["n_added"] == body["judgments"]["n_wanted"] == 72
+    assert tables(postgres_url) == tables(str(tmp_path / "alone.db"))
+
+
+def test_processes_of_this_machine_answer_for_a_run_as_one_alone_does(tmp_path: Path) -> None:
+    with serving(healthy()) as server:
+        study = write_study(tmp_path, server.url, regular=6, extra=AT_ONCE)
+        body = end(start(study, str(tmp_path / "two.db"), "--workers", "2"))
+        assert set(asked(server).values()) == {1}
+        end(start(study, str(tmp_path / "alone.db")))
+
+    assert body["judgments"]["n_added"] == body["judgments"]["n_wanted"] == 36
+    assert tables(str(tmp_path / "two.db")) == tables(str(tmp_path / "alone.db"))
+
+
+@pytest.mark.parametrize("address", ["auto", "10.0.0.5:6379"])
+def test_several_machines_need_a_store_that_they_share(
+    tmp_path: Path, heart: Any, address: str
+) -> None:
+    study = write_study(tmp_path, "http://127.0.0.1:9")
+
+    done = heart("run", study, "--engine", "ray", "--address", address)
+
+    assert done.code == 2
+    assert "need a store in PostgreSQL" in " ".join(done.err.split())
