@@ -146,7 +146,7 @@ def engine_options(*, asks: bool) -> Callable[[Command], Command]:
         ) -> None:
             from hearteval.study.session import opened_engine
 
-            work: Callable[[Path], None] | None = None
+            work: Callable[[Path, str], None] | None = None
             if asks:
                 from hearteval.study.working import work_beside
 

@@ -27,6 +27,7 @@ def set_ray_environment(address: str | None) -> bool:
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_DEDUP_LOGS_SKIP_REGEX"] = "."  # else it prints on stdout, which is ours
+    os.environ["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # the first is raised, and said once
     if address is None:
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once

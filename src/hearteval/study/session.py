@@ -238,13 +238,15 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-WORKERS: ContextVar[Callable[[Path], Iterator[None]] | None] = ContextVar("WORKERS", default=None)
+WORKERS: ContextVar[Callable[[Path, str], Iterator[None]] | None] = ContextVar(
+    "WORKERS", default=None
+)
 """Have other processes answer what is open of a study file, until nothing is; None without any."""
 
 
 @contextmanager
 def opened_engine(
-    study_file: Path | None, *, work: Callable[[Path], None] | None, **said: Any
+    study_file: Path | None, *, work: Callable[[Path, str], None] | None, **said: Any
 ) -> Iterator[None]:
     """Have long computations done by an engine: that of a study file, as far as nothing is said.
 

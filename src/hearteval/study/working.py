@@ -57,7 +57,12 @@ class Open:
 
 
 def work(
-    session: Session, study: Study, *, most: int | None = None, wait_seconds: float = 0.0
+    session: Session,
+    study: Study,
+    *,
+    most: int | None = None,
+    wait_seconds: float = 0.0,
+    who: str | None = None,
 ) -> tuple[dict[str, Any], tuple[Failure, ...]]:
     """Claim what is open of a study, ask, store, until nothing is; return counts and failures.
 
@@ -66,6 +71,7 @@ def work(
         study: Its stored version.
         most: Questions to ask; None for all.
         wait_seconds: For so long it waits for new questions once nothing is open.
+        who: Whose answers, as `Step.who`; None for everybody's.
 
     Raises:
         SettingsError: A key or a price is missing, nobody agreed to what it costs, or another
@@ -73,7 +79,7 @@ def work(
         StoppedError: A signal came; what came until then is kept.
     """
     worked = Worked(most=most)
-    stamp, found = _stamp(session.store), list(_find_open(session, study))
+    stamp, found = _stamp(session.store), _find_open_of(session, study, who)
     _agree(session, study, found, most, is_waiting=wait_seconds > 0)
     seen = {one.name: one for one in found}
     while True:
@@ -81,7 +87,7 @@ def work(
         if stopped or worked.is_full or not _has_more_come(session, stamp, wait_seconds):
             break
         study = stored_study(session)
-        stamp, found = _stamp(session.store), list(_find_open(session, study))
+        stamp, found = _stamp(session.store), _find_open_of(session, study, who)
         seen |= {one.name: one for one in found}
     counts = {name: _counts(name, worked) for name in seen}
     return {**counts, "stopped": stopped}, _failures(session, seen, worked)
@@ -94,11 +100,15 @@ class _Agreed(Quiet):
         """Agree."""
 
 
-def work_beside(study_file: Path) -> None:
-    """Answer what is open, as a worker of a run that has had its cost agreed to."""
+def work_beside(study_file: Path, who: str) -> None:
+    """Answer what is open of these, as a worker of a run that has had its cost agreed to."""
     settings = load_study(study_file)
     with open_to_work(settings, _Agreed()) as (session, study):
-        work(session, study)
+        work(session, study, who=who)
+
+
+def _find_open_of(session: Session, study: Study, who: str | None) -> list[Open]:
+    return [one for one in _find_open(session, study) if who in (None, one.step.who)]
 
 
 def _find_open(session: Session, study: Study) -> Iterator[Open]:

@@ -87,7 +87,7 @@ def _have_worked(
     hold, (label, study, step) = WORKERS.get(), part
     assert hold is not None, "looked before"
     with session.tell.progress(label, cost=session.store.spent_usd) as progress:
-        for _ in hold(session.settings.file.resolve()):
+        for _ in hold(session.settings.file.resolve(), step.who):
             _, counts = _look(session.store, study, step, models)
             progress(counts.n_before, counts.n_wanted)
 
