@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import re
+from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -70,6 +71,7 @@ def with_speed(found: SpeedResults | None) -> Sections:
     return {Traits: Traits(found, None)}
 
 
+@cache
 def of_all_figures() -> tuple[StudyResults, ...]:
     """Return results that between them have every figure, with what stands below a figure."""
     met = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
