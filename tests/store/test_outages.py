@@ -72,7 +72,7 @@ def test_writer_that_was_stopped_holds_up_the_others_no_longer_than_a_while(
         outcomes.append(ended.wait(timeout=60))
         connection.execute(text("SELECT 1"))
 
-    stopped = threading.Thread(target=store._write, args=(stop_at_first,))
+    stopped = threading.Thread(target=store._write_as, args=("alone", stop_at_first))
     stopped.start()
     assert begun.wait(timeout=60)
 

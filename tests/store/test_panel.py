@@ -194,3 +194,72 @@ def test_money_of_others_is_noted_where_they_are_there(store: SqlStore) -> None:
     claim(one, KEYS[1:2])
 
     assert noted == ["shared"]
+
+
+class Calls:
+    """Calls of a model that want to go out: a line of the gate's, by structure."""
+
+    is_idle = False
+
+    def __init__(self) -> None:
+        self.shares: list[float] = []
+
+    def allow(self, share: float) -> None:
+        self.shares.append(share)
+
+
+def divide(store: SqlStore, clock: Clock, owner: str) -> float:
+    now = present(store, clock, owner=owner)
+    lines = KEYS[:1]
+    return store.divide(lines, owner=owner, until=now.until(), is_gone=now.is_gone)[KEYS[0]]
+
+
+def test_what_an_endpoint_allows_is_never_given_twice(store: SqlStore) -> None:
+    clock = Clock()
+    shares = [divide(store, clock, f"m {k} 1") for k in (1, 2, 1, 2, 3, 1, 3)]
+    assert shares == pytest.approx([1, 0, 1 / 2, 1 / 2, 0, 1 / 3, 1 / 6])
+
+
+def test_who_wants_nothing_more_or_is_gone_leaves_all_to_the_others(store: SqlStore) -> None:
+    clock = Clock()
+    one, other = present(store, clock, owner="m 1 1"), "m 2 1"
+    divide(store, clock, one.owner)
+    one.leave()
+    assert divide(store, clock, other) == 1.0
+    clock.time += LEASE + timedelta(seconds=1)
+    assert divide(store, clock, "m 3 1") == 1.0
+
+
+def test_call_that_waits_for_a_share_gets_it_at_once(store: SqlStore) -> None:
+    async def main() -> list[float]:
+        one, calls = Panel(store), Calls()
+        one.share({KEYS[0]: calls})
+        renewing = asyncio.create_task(one.keep_renewing())
+        one.hurry()
+        while calls.shares != [0.0, 1.0]:
+            await asyncio.sleep(0.01)
+        renewing.cancel()
+        return calls.shares
+
+    assert asyncio.run(asyncio.wait_for(main(), DEADLINE_SECONDS)) == [0.0, 1.0]
+
+
+def test_leases_go_by_the_clock_of_the_database(store: SqlStore) -> None:
+    one = Panel(store)
+    before = store.now()
+
+    until = one.until()
+
+    assert before <= until - LEASE <= store.now()
+
+
+def test_process_that_is_seen_alive_is_waited_for_longer_than_a_machine_away(
+    store: SqlStore,
+) -> None:
+    clock = Clock()
+    here, away = present(store, clock), present(store, clock, owner=ELSEWHERE)
+    until = here.until()
+    clock.time += LEASE + timedelta(seconds=1)
+
+    assert not here.is_gone(here.owner, until)
+    assert here.is_gone(away.owner, until)

@@ -230,6 +230,21 @@ class Store(Protocol):
         """
         ...
 
+    def now(self) -> datetime:
+        """Return the time by the database's clock, UTC, by which all processes' leases end."""
+        ...
+
+    def divide(
+        self,
+        lines: Sequence[str],
+        *,
+        owner: str,
+        until: datetime,
+        is_gone: Callable[[str, datetime], bool],
+    ) -> Mapping[str, float]:
+        """Take an owner's share, 0 to 1, of each line to an endpoint; others are given back."""
+        ...
+
     def claimed(
         self, keys: Sequence[str], *, owner: str, is_gone: Callable[[str, datetime], bool]
     ) -> bool:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import fields
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial, reduce
 from pathlib import Path
 from threading import BoundedSemaphore, RLock
@@ -120,7 +120,7 @@ from hearteval.store.rows import (
     with_id_bytes,
 )
 from hearteval.store.serving import Served, Serving, read_served
-from hearteval.store.sharing import claims, ledger
+from hearteval.store.sharing import claims, ledger, shares
 from hearteval.store.version import create_tables, read_version
 
 R = TypeVar("R", bound=Record)
@@ -669,6 +669,25 @@ class SqlStore:
 
         return self._write_as("claims", take)
 
+    def now(self) -> datetime:
+        """Return the time by the database's clock: of a file, by that of this machine."""
+        if self._engine.dialect.name != "postgresql":
+            return datetime.now(UTC)
+        told = self._read(lambda it: it.execute(select(func.clock_timestamp())).scalar_one())
+        return cast("datetime", told).astimezone(UTC)
+
+    def divide(
+        self,
+        lines: Sequence[str],
+        *,
+        owner: str,
+        until: datetime,
+        is_gone: claims.IsGone,
+    ) -> Mapping[str, float]:
+        """Take an owner's share of each line to an endpoint; others are given back."""
+        dividing = partial(shares.divide, lines=lines, owner=owner, until=until, is_gone=is_gone)
+        return self._write_as("claims", dividing)
+
     def claimed(self, keys: Sequence[str], *, owner: str, is_gone: claims.IsGone) -> bool:
         """Say whether another owner claims one of these questions."""
         return self._read(partial(claims.are_claimed, keys=keys, owner=owner, is_gone=is_gone))
@@ -682,6 +701,7 @@ class SqlStore:
 
         def leave(connection: Connection) -> None:
             ledger.leave(connection, owner)
+            shares.divide(connection, (), owner=owner, until=claims.PAST, is_gone=is_gone)
             claims.leave(connection, owner, is_gone=is_gone)
 
         self._write_as("claims", leave)

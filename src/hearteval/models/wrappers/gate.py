@@ -53,6 +53,19 @@ class Line:
     has_replied: bool = False
     mean_tokens: float | None = None
     """Of the replies so far."""
+    let_out: Callable[[], None] = lambda: None
+    when_held: Callable[[], None] = lambda: None
+    """Called where a call waits as other processes have all that is allowed."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call waits or is under way."""
+        return not (self.waiting or self.lane.n_running)
+
+    def allow(self, share: float) -> None:
+        """Make so much of the calls a minute that the study file allows; 0 is none."""
+        self.lane.allow(share)
+        self.let_out()
 
 
 class Gate:
@@ -79,7 +92,7 @@ class Gate:
         """Add a model, with the most calls of it in flight."""
         highest = sys.maxsize if self.is_batch else highest
         lane = Lane(highest=highest, rpm=limits.rpm, tpm=limits.tpm)
-        line = Line(name, limits, lane, deque())
+        line = Line(name, limits, lane, deque(), let_out=self._let_out)
         self._lines.append(line)
         return line
 
@@ -94,6 +107,8 @@ class Gate:
         future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
         (line.waiting.appendleft if is_again else line.waiting.append)((tokens, future))
         self._let_out()
+        if line.lane.is_held:
+            line.when_held()
         try:
             return await future
         except asyncio.CancelledError:

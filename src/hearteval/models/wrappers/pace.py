@@ -131,7 +131,7 @@ class Lane:
         """
         if highest < 1:
             raise ValueError(f"expected at least 1 call in flight, not {highest}")
-        self.highest = highest
+        self.highest, self.is_held = highest, False
         self.n_running = 0
         self.last_start = -inf
         self.quotas: dict[Unit, _Quota] = {}
@@ -140,6 +140,14 @@ class Lane:
         for unit, most in per_minute.items():
             if most is not None:
                 self.spacings[unit] = Spacing(SET_SLACK * most / 60)
+        self._full = {unit: spacing.per_second for unit, spacing in self.spacings.items()}
+
+    def allow(self, share: float) -> None:
+        """Make so much of the calls a minute; the rest is for other processes. 0 holds all back."""
+        self.is_held = not share
+        for unit, spacing in self.spacings.items():
+            if share:
+                spacing.per_second = share * self._full[unit]
 
     @property
     def counts_tokens(self) -> bool:
@@ -273,7 +281,7 @@ class Pace:
             return self.paused_until
         if self._is_paused:
             self._resume(now)
-        if self._n_running + 1 > self.bound or lane.n_running >= lane.highest:
+        if lane.is_held or self._n_running + 1 > self.bound or lane.n_running >= lane.highest:
             return inf
         moments = [now, *(spacing.next for spacing in lane.spacings.values())]
         moments.append(self._rate.spacing.next)

@@ -212,13 +212,13 @@ def grow(connection: Connection, key: tuple[str, str], by: Total) -> None:
 @contextmanager
 def totals_written(connection: Connection) -> Iterator[None]:
     """Write by how much totals have grown, in one go at the end of a transaction."""
+    info = connection.info  # where the server goes away there is none any more to ask for
     try:
         yield
-        grown = connection.info.pop(_GROWN, {})
-        if grown:
+        if grown := info.pop(_GROWN, {}):
             _write_totals(connection, grown)
     finally:
-        connection.info.pop(_GROWN, None)
+        info.pop(_GROWN, None)
 
 
 def _write_totals(connection: Connection, grown: Totals) -> None:

@@ -1,7 +1,8 @@
 """Claims: which process asks which open question, so that two on one store pay once.
 
-A claim is a lease. It ends when its process releases it, when it is no longer renewed, or, on one
-machine, as soon as its process is gone: a run waits for no killed predecessor. A released claim
+A claim is a lease by the database's clock. It ends when its process releases it, when it is no
+longer renewed, or, on one machine, as soon as its process is gone: a run waits for no killed
+predecessor. So does a share of what an endpoint allows. A released claim
 stays as a mark until no other process is there, because others may not have seen yet what became of
 the question: they read the store again before they claim it.
 """
@@ -10,19 +11,23 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from hearteval.domain import record_id
 from hearteval.store.base import Store
 from hearteval.store.records import Found
 
-LEASE = timedelta(seconds=120)
+LEASE = timedelta(seconds=15)
+"""After which a machine that is away loses its claims."""
+SEEN_ALIVE = timedelta(seconds=105)
+"""For which a process of this very machine, seen alive, is waited for beyond that."""
 RENEWALS = 4
 """Of a lease before it ends."""
 POLL_SECONDS = 0.5
@@ -30,9 +35,16 @@ Now = Callable[[], datetime]
 T = TypeVar("T")
 
 
-def utc_now() -> datetime:
-    """Return the time by which leases end."""
-    return datetime.now(UTC)
+class Line(Protocol):
+    """Calls of one model to an endpoint, by structure: a `Line` of the models' gate."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call waits or is under way."""
+        ...
+
+    def allow(self, share: float) -> None:
+        """Make so much of the calls a minute that are allowed, from now on; 0 is none."""
 
 
 class Panel:
@@ -40,23 +52,31 @@ class Panel:
 
     Attributes:
         owner: Who this is: the machine, the process, when it began, and a random word.
+        machine: What numbers its process: processes of one machine see each other's end.
         n_looks: How often the store was looked at anew.
         when_shared: Called with each claim while another process is there.
     """
 
-    def __init__(self, store: Store, *, now: Now = utc_now, thread: Executor | None = None) -> None:
+    def __init__(
+        self, store: Store, *, now: Now | None = None, thread: Executor | None = None
+    ) -> None:
         """Take the thread in which claims are made and renewed; None for one of the event loop."""
         self.owner = f"{name_process(os.getpid())} {secrets.token_hex(8)}"
+        self.machine = _machine()
         self.n_looks = 0
         self.when_shared: Callable[[], None] = lambda: None
         self._store = store
-        self._now = now
+        self._now = now or self._by_the_database
+        self._clock: tuple[datetime, float] | None = None
+        self._lines: dict[str, Line] = {}
+        self._hurry, self._has_shares, self._is_held = asyncio.Event(), False, False
         self._thread = thread
         self._seen = 0
         self._done: list[str] = []
 
     def look(self) -> None:
         """Take note that the store is about to be read: what was released until now is seen."""
+        self._clock = None
         self._seen = self._store.enter_panel(self.owner, until=self.until(), is_gone=self.is_gone)
         self.n_looks += 1
 
@@ -99,6 +119,7 @@ class Panel:
 
     def renew(self) -> None:
         """Renew every claim."""
+        self._clock = None
         self._store.enter_panel(self.owner, until=self.until(), is_gone=self.is_gone)
 
     def leave(self) -> None:
@@ -111,10 +132,38 @@ class Panel:
             await asyncio.sleep(POLL_SECONDS)
 
     async def keep_renewing(self) -> None:
-        """Renew the claims in time, until cancelled."""
+        """Renew the claims and the shares in time, until cancelled."""
         while True:
-            await asyncio.sleep(LEASE.total_seconds() / RENEWALS)
-            await self._in_thread(self.renew)
+            wait = LEASE.total_seconds() / RENEWALS
+            with suppress(TimeoutError):
+                is_soon = self._is_held and wait > POLL_SECONDS
+                await asyncio.wait_for(self._hurry.wait(), POLL_SECONDS if is_soon else wait)
+            if not self._hurry.is_set():
+                await self._in_thread(self.renew)
+            self._hurry.clear()
+            await self._divide()
+
+    def share(self, lines: Mapping[str, Line]) -> None:
+        """Keep, from now on, to one's share of these lines; each is allowed none before."""
+        self._lines |= lines
+        for line in lines.values():
+            line.allow(0.0)
+
+    def hurry(self) -> None:
+        """Ask for shares now: a call waits for one."""
+        self._hurry.set()
+
+    async def _divide(self) -> None:
+        wanted = [id_ for id_, line in self._lines.items() if not line.is_idle]
+        if wanted or self._has_shares:
+            divide = self._store.divide
+            asking = partial(
+                divide, wanted, owner=self.owner, until=self.until(), is_gone=self.is_gone
+            )
+            granted = await self._in_thread(asking)
+            self._has_shares, self._is_held = bool(wanted), 0.0 in granted.values()
+            for id_, line in self._lines.items():
+                line.allow(granted.get(id_, 0.0))
 
     def until(self) -> datetime:
         """Return when a lease ends that is renewed now."""
@@ -122,7 +171,14 @@ class Panel:
 
     def is_gone(self, owner: str, until: datetime) -> bool:
         """Say whether an owner, whose lease ends then, has no more say."""
-        return until <= self._now() or is_dead(owner)
+        is_here = owner.startswith(f"{_machine()} ")
+        return until + SEEN_ALIVE * is_here <= self._now() or is_dead(owner)
+
+    def _by_the_database(self) -> datetime:
+        """Return the time by the database's clock, which is read with each renewal."""
+        # Late by how long the answer took: no lease of others ends too early.
+        told, at = self._clock = self._clock or (self._store.now(), time.monotonic())
+        return told + timedelta(seconds=time.monotonic() - at)
 
 
 def is_dead(owner: str) -> bool:

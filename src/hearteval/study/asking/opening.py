@@ -10,11 +10,13 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from hearteval.config import ModelSettings, read_key
 from hearteval.config.models import OWN_ENDPOINT
+from hearteval.domain import record_id
 from hearteval.errors import SettingsError
 from hearteval.models.asking import WORKERS_PER_CALL
 from hearteval.models.base import FIRST_QUESTIONS, AskedModel, ChatModel, Message, Sampling, Usage
@@ -36,6 +38,7 @@ from hearteval.models.wrappers.cached import Cached
 from hearteval.models.wrappers.gate import Gate, Gated, Line
 from hearteval.models.wrappers.plain_text import PlainText
 from hearteval.store.sharing.grouped import GroupedWriter
+from hearteval.store.sharing.panel import Panel
 from hearteval.study.asking.models import (
     Asking,
     SchemaOf,
@@ -113,9 +116,11 @@ async def open_models(
             gate = gates.setdefault(_endpoint_key(model), _gate(model, session))
             of_line = (_place(model), model.limits)
             if of_line not in lines:
-                lines[of_line] = gate.open_line(
-                    model.model, model.limits, highest=model.concurrency
-                )
+                line = gate.open_line(model.model, model.limits, highest=model.concurrency)
+                lines[of_line] = line
+                if model.batch is None and line.lane.spacings:  # it says how many a minute
+                    line.when_held = writer.panel.hurry
+                    writer.panel.share({_line_id(model, writer.panel): line})
             gated = Gated(
                 calling,
                 gate,
@@ -151,6 +156,14 @@ def _endpoint_key(model: ModelSettings) -> object:
     """Say which models share an endpoint: one address and one key, or one file."""
     key = None if model.path is not None else read_key(model.key_name, who=model.model)
     return model.path, model.base_url, key, model.batch
+
+
+def _line_id(model: ModelSettings, panel: Panel) -> str:
+    """Name calls that share a limit, in whatever process: the key's name is told, never the key."""
+    host = urlsplit(model.base_url or "").hostname or ""
+    at = {"address": model.base_url, "key": model.key_name, "model": model.model}
+    is_here = host == "localhost" or host.startswith("127.")
+    return record_id("line", {**at, "machine": panel.machine if is_here else ""})
 
 
 def _gate(model: ModelSettings, session: Session) -> Gate:
