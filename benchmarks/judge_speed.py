@@ -1,4 +1,4 @@
-"""Measure `heart judge` itself: a study of a full design, three judges at one loopback endpoint.
+"""Measure `heart judge` and `heart work`: a full design, three judges at one loopback endpoint.
 
     python benchmarks/judge_speed.py [--items 20] [--latency 50] [--in-flight 256] [--profile FILE]
     python benchmarks/judge_speed.py --processes 1 2 4 --items 4 --latency 2000 --in-flight 96
@@ -54,24 +54,32 @@ def main() -> None:
         share(asked)
         return
     with TemporaryDirectory() as folder, Server(asked.latency) as server:
-        where = Path(folder) / "study"
+        made = Path(folder) / "study"
         settings = f"concurrency = {-(-asked.in_flight // N_JUDGES)}"
-        make(where, n_items=asked.items, base_url=server.url, settings=settings, is_judged=False)
+        make(made, n_items=asked.items, base_url=server.url, settings=settings, is_judged=False)
         profiled = ["-m", "cProfile", "-o", str(asked.profile)] if asked.profile else []
-        judge = ["-m", "hearteval", "judge", str(where / "large.toml"), "--yes"]
         peer = run_process([sys.executable, "-c", PEER])[1]
-        wall, cpu, _ = run_process([sys.executable, *profiled, *judge])
-        with closing(SqlStore.open(str(where / "large.db"))) as store:
-            ours = Measured(n_calls=sum(1 for _ in store.iter(Judgment)), wall=wall, cpu=cpu)
+        ours, peaks = {}, {}
+        for verb in ("judge", "work"):
+            where = shutil.copytree(made, Path(folder) / verb)
+            heart = ["-m", "hearteval", verb, str(where / "large.toml"), "--yes"]
+            wall, cpu, peaks[verb] = run_process([sys.executable, *profiled, *heart])
+            with closing(SqlStore.open(str(where / "large.db"))) as store:
+                n_calls = sum(1 for _ in store.iter(Judgment))
+            ours[verb] = Measured(n_calls=n_calls, wall=wall, cpu=cpu)
         bare = asyncio.run(measure(PEERS["bare aiohttp, whole"], server.url, asked.in_flight, 8.0))
         peer = (peer + run_process([sys.executable, "-c", PEER])[1]) / 2
     print(f"peer {peer:.2f} CPU s")
-    print("| client | calls | calls/s | CPU ms a call | CPU of 1,000 calls to the peer |")
-    print("| --- | --- | --- | --- | --- |")
-    for name, row in (("`heart judge`", ours), ("bare aiohttp, whole", bare)):
+    print("| client | calls | calls/s | CPU ms a call | of 1,000 calls to the peer | peak MiB |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    named = {f"`heart {verb}`": row for verb, row in ours.items()}
+    for name, row in {**named, "bare aiohttp, whole": bare}.items():
+        peak = f"{peaks[name[7:-1]]:.0f}" if name in named else ""
         each = 1000 * row.cpu / row.n_calls
         rate = row.n_calls / row.wall
-        print(f"| {name} | {row.n_calls:,} | {rate:,.0f} | {each:.2f} | {each / peer:.2f} |")
+        print(
+            f"| {name} | {row.n_calls:,} | {rate:,.0f} | {each:.2f} | {each / peer:.2f} | {peak} |"
+        )
 
 
 def share(asked: argparse.Namespace) -> None:

@@ -11,7 +11,11 @@ from scripted_server import Answer, fail, say
 from served_study import FREE, healthy, is_probe, serving, write_study
 from study_files import presets, study_text
 
+from hearteval.config import load_study
 from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.study import Quiet
+from hearteval.study.labels import labeler_rater
+from hearteval.study.session import open_to_work
 
 pytestmark = pytest.mark.server
 STUDY = study_text(
@@ -252,3 +256,20 @@ def test_reasons_and_safety_are_labelled_offline_and_shown(heart: Heart, tmp_pat
     assert "Only judges gave reasons" in page
     assert "Only words were looked for" in page
     assert "What people are kept from reading" in page
+
+
+def test_worker_labels_what_was_begun(heart: Heart, tmp_path: Path) -> None:
+    with serving(labelling()) as server:
+        path = study_with_labeler(tmp_path, server.url)
+        heart("run", path)
+        before = heart("work", path, "--json").json["answers"]
+        settings = load_study(path)
+        with open_to_work(settings, Quiet()) as (session, _):  # as `heart label` does first
+            taxonomy = load_taxonomy("strategies")
+            session.store.add([labeler_rater(one, taxonomy) for one in settings.labelers])
+        done = heart("work", path, "--json").json["answers"]
+        said = heart("label", path, "--json").json["labels"]
+
+    assert before == {}
+    assert done == {"labels (strategies)": {"n_added": 9, "n_missing": 0, "missing": {}}}
+    assert (said["n_before"], said["n_added"]) == (9, 0)

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from served_study import healthy, is_probe, serving, write_study
 
 from hearteval.config import load_study
 from hearteval.judgments.plan.run import plan_judgments
+from hearteval.models.asking import WORKERS_PER_CALL
 from hearteval.study import Quiet
 from hearteval.study.grow import open_grown
 
@@ -75,6 +77,16 @@ def once_two_work() -> Answer:
                 are_two.set()
             await asyncio.wait_for(are_two.wait(), DEADLINE_SECONDS)
             await asyncio.sleep(0.05)
+        return await healthy()(request, body)
+
+    return answer
+
+
+def slowly() -> Answer:
+    """Answer well, after a while."""
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        await asyncio.sleep(0.05)
         return await healthy()(request, body)
 
     return answer
@@ -149,3 +161,35 @@ def test_the_script_for_slurm_has_workers_beside_the_run_that_reports(
     env["HEART_STORE"] = "shared.db"
     done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, "address of PostgreSQL" in done.stderr) == (2, True)
+
+
+def test_questions_of_a_killed_worker_are_asked_by_the_next_one(tmp_path: Path) -> None:
+    store = str(tmp_path / "killed.db")
+    with serving(slowly()) as server:
+        study = write_study(tmp_path, server.url, regular=8, extra=AT_ONCE)
+        plan(study, store)
+        killed = start("work", study, store)
+        n_before = len(server.bodies)
+        while len(server.bodies) < n_before + 10:
+            assert killed.poll() is None, killed.communicate()
+            threading.Event().wait(0.01)
+        killed.kill()
+        killed.communicate()
+        end(start("work", study, store))
+        run = end(start("run", study, store))
+
+    assert run["judgments"]["n_before"] == run["judgments"]["n_wanted"] == 48
+    n_answered = 8 + 1 + 48  # replies of the model, a probe, judgments
+    assert n_answered <= len(server.bodies) <= n_answered + WORKERS_PER_CALL * N_AT_ONCE
+
+
+def test_worker_that_waits_answers_what_is_planned_meanwhile(tmp_path: Path) -> None:
+    store = str(tmp_path / "waited.db")
+    with serving(healthy()) as server:
+        study = write_study(tmp_path, server.url, regular=4, extra=AT_ONCE)
+        end(start("complete", study, store))
+        waiting = start("work", study, store, "--wait", "300", "--max-questions", "24")
+        plan(study, store)
+        done = end(waiting)
+
+    assert done["answers"]["judgments"]["n_added"] == 24

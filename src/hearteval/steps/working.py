@@ -22,11 +22,11 @@ MOST_AWAITED = 2_000
 
 
 class Part(NamedTuple):
-    """A kind of question, and those who are asked, by the id of the system or rater."""
+    """A kind of question, and how many are open of whom, by the id of the system or rater."""
 
     name: str
     step: Step[Any]
-    asked: Mapping[str, AskedModel]
+    n_open: Mapping[str, int]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,10 +58,11 @@ class Worked:
         return target not in self.unanswered and gone not in self.missing
 
 
-async def work_off(
+async def work_off(  # noqa: PLR0913 - who is asked what, where it is kept, and who looks on
     writer: GroupedWriter,
     study: Study,
     parts: Sequence[Part],
+    models: Mapping[str, AskedModel],
     worked: Worked,
     *,
     now: Now,
@@ -77,9 +78,10 @@ async def work_off(
     while True:
         left: deque[Hashable] = deque(maxlen=MOST_AWAITED)
         for part in parts:
+            asked = {id_: models[id_] for id_ in part.n_open}
             stopped = await ask_pages(
-                _pages(writer, study, part, worked, begin=begin),
-                run=partial(run_tasks, n_at_once=n_workers(part.asked.values())),
+                _pages(writer, study, part, asked, worked, begin=begin),
+                run=partial(run_tasks, n_at_once=n_workers(asked.values())),
                 keep=writer.add,
                 now=now,
                 note=partial(_note, part, worked, progress),
@@ -95,10 +97,22 @@ async def work_off(
 
 
 def _pages(
-    writer: GroupedWriter, study: Study, part: Part, worked: Worked, *, begin: str
+    writer: GroupedWriter,
+    study: Study,
+    part: Part,
+    asked: Mapping[str, AskedModel],
+    worked: Worked,
+    *,
+    begin: str,
 ) -> Iterator[Page[Any]]:
     """Yield what is open of a part; the store is looked at anew for each page."""
-    found = part.step.pages(writer.store, study, part.asked, begin=begin)
+    found = part.step.pages(writer.store, study, asked, begin=begin)
+
+    def find_question(wanted: Wanted[Any], target: Hashable) -> tuple[AskedModel, Question]:
+        worked.n_taken += 1
+        question = part.step.ask(study, target, wanted.case_of(target))
+        return asked[wanted.owner_of(target)], question
+
     while not worked.is_full:
         writer.panel.look()
         wanted = next(found, None)
@@ -107,16 +121,7 @@ def _pages(
         targets = [one for one in wanted.open_ones if worked.is_open(part, wanted, one)]
         if worked.most is not None:
             targets = targets[: worked.most - worked.n_taken]
-        find_question = partial(_find_question, study, part, worked, wanted)
-        yield Page(targets, wanted, find_question)
-
-
-def _find_question(
-    study: Study, part: Part, worked: Worked, wanted: Wanted[Any], target: Hashable
-) -> tuple[AskedModel, Question]:
-    worked.n_taken += 1
-    owner = wanted.owner_of(target)
-    return part.asked[owner], part.step.ask(study, target, wanted.case_of(target))
+        yield Page(targets, wanted, partial(find_question, wanted))
 
 
 def _note(
