@@ -36,7 +36,7 @@ def test_every_judgment_is_a_row_with_what_it_is_about(data: StudyData) -> None:
     columns = to_columns(data.judgments, data)
     names = columns.names
     people = {rater.id for rater in data.raters if rater.kind == "human"}
-    sides = pair_sides(data)
+    sides = pair_sides(data, data.pairs)
     found = set()
     for k in range(len(columns)):
         texts = [

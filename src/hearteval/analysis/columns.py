@@ -105,13 +105,16 @@ def to_columns(judgments: Judgments, data: StudyData) -> JudgmentColumns:
     systems = {one.id: place for place, one in enumerate(names.systems)}
     raters = {one.id: place for place, one in enumerate(names.raters)}
     texts = {one.id: place for place, one in enumerate(names.completions)}
+    in_order = sorted(_completion_hashes(data).items(), key=lambda one: (one[1], one[0]))
+    rank = {id_: place for place, (id_, _) in enumerate(in_order)}
+    of_rank = np.array([texts[id_] for id_, _ in in_order], dtype=np.int64)
     # Pairs stay in a study whose file no longer names their systems.
-    both = pair_sides(data).items()
-    sides = {id_: ends for id_, ends in both if all(text in texts for _, text in ends)}
-    in_order = sorted(sides, key=lambda id_: sides[id_])
-    pairs = {id_: place for place, id_ in enumerate(in_order)}
-    one_of = np.array([texts[sides[id_][0][1]] for id_ in in_order], dtype=np.int64)
-    other_of = np.array([texts[sides[id_][1][1]] for id_ in in_order], dtype=np.int64)
+    known = [pair for pair in data.pairs if all(id_ in rank for id_ in pair.completion_ids)]
+    ranks = [rank[id_] for pair in known for id_ in pair.completion_ids]
+    sides = np.sort(np.array(ranks, dtype=np.int64).reshape(-1, 2), axis=1)
+    by_sides = np.lexsort((sides[:, 1], sides[:, 0]))
+    pairs = {known[k].id: place for place, k in enumerate(by_sides.tolist())}
+    one_of, other_of = of_rank[sides[by_sides]].T
     pair, first_text = judgments.pair.known(pairs), judgments.first_completion.known(texts)
     one, other = one_of[pair], other_of[pair]
     columns: dict[str, Any] = {
@@ -133,21 +136,22 @@ def to_columns(judgments: Judgments, data: StudyData) -> JudgmentColumns:
     return made.select(order)
 
 
-def pair_sides(
-    data: StudyData, pairs: Iterable[Pair] | None = None
-) -> dict[str, list[tuple[str, str]]]:
-    """Return both completions of each pair, or of these, each after a hash of its own.
+def pair_sides(data: StudyData, pairs: Iterable[Pair]) -> dict[str, list[tuple[str, str]]]:
+    """Return both completions of each of these pairs, each after a hash of its own.
 
     The first side stands first.
 
     A hash of what the completions are of, no id: a study of imported records gives the same sides.
     """
-    names = {system.id: system.name for system in data.systems}
-    keys = {c.id: completion_hash(c, names.get(c.system_id)) for c in data.completions}
+    keys = _completion_hashes(data)
     return {
-        pair.id: sorted((keys.get(id_, ""), id_) for id_ in pair.completion_ids)
-        for pair in (data.pairs if pairs is None else pairs)
+        pair.id: sorted((keys.get(id_, ""), id_) for id_ in pair.completion_ids) for pair in pairs
     }
+
+
+def _completion_hashes(data: StudyData) -> dict[str, str]:
+    names = {system.id: system.name for system in data.systems}
+    return {c.id: completion_hash(c, names.get(c.system_id)) for c in data.completions}
 
 
 def completion_hash(completion: Completion, system: str | None) -> str:

@@ -41,6 +41,7 @@ def withdrawn_pairs(pairs: Iterable[Pair], completions: Iterable[Completion]) ->
     Nobody can read them any more, nor measure what was read.
     """
     gone = {completion.id for completion in completions if completion.is_withdrawn}
+    pairs = pairs if gone else ()
     return frozenset(pair.id for pair in pairs if not gone.isdisjoint(pair.completion_ids))
 
 

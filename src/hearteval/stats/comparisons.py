@@ -74,6 +74,17 @@ def number_labels(labels: IntArray) -> tuple[IntArray, int]:
     return (np.cumsum(occurs) - 1)[labels], int(occurs.sum())
 
 
+def number_cells(keys: IntArray, n_cells: int) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys below `n_cells`, sorted, and the place of each row's among them.
+
+    Counted in a table unless that would be much longer than the rows; then they are sorted.
+    """
+    if n_cells > 4 * len(keys):
+        return np.unique(keys, return_inverse=True)
+    occurs = np.bincount(keys, minlength=n_cells) > 0
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+
+
 def sum_by(keys: IntArray, values: FloatArray, n_keys: int) -> FloatArray:
     """Sum values by key, the same to the last digit whatever the order of rows."""
     halves = values * 2
@@ -146,7 +157,8 @@ def count_items(comparisons: Comparisons) -> IntArray:
     """Count, by system, the items on which it was compared."""
     item, n_items = number_labels(comparisons.item)
     systems = np.concatenate((comparisons.left, comparisons.right))
-    met = np.unique(systems * n_items + np.tile(item, 2))
+    keys = systems * n_items + np.tile(item, 2)
+    met, _ = number_cells(keys, comparisons.n_systems * n_items)
     return np.bincount(met // max(n_items, 1), minlength=comparisons.n_systems)
 
 
@@ -158,6 +170,8 @@ def keep_compared(comparisons: Comparisons, *, min_items: int = 1) -> tuple[Comp
     kept = np.arange(comparisons.n_systems)
     while True:
         is_enough = count_items(comparisons) >= min_items
+        if is_enough.all():
+            return comparisons, kept
         stays = np.flatnonzero(is_enough)
         rows = is_enough[comparisons.left] & is_enough[comparisons.right]
         comparisons = select_comparisons(comparisons, rows)
@@ -168,5 +182,3 @@ def keep_compared(comparisons: Comparisons, *, min_items: int = 1) -> tuple[Comp
             n_systems=len(stays),
         )
         kept = kept[stays]
-        if len(stays) == len(is_enough):
-            return comparisons, kept

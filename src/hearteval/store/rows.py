@@ -1,7 +1,7 @@
 """Records to table rows and back, and the SELECTs that find them: where a field is kept."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -121,6 +121,21 @@ def from_row(kind: type[Any], values: dict[str, Any]) -> Any:
         if values["reasons"] is None:
             values["reasons"], values["rationale"] = _words_of(values)
     return kind(**values)
+
+
+_ASSIGNED = ("id", *(field.name for field in fields(Assignment) if field.name != "id"))
+LIGHT: Mapping[type[Any], tuple[tuple[str, ...], Callable[..., Any]]] = {
+    Assignment: (
+        _ASSIGNED,
+        lambda *values: Assignment(**dict(zip(_ASSIGNED, values, strict=True))),
+    ),
+    Pair: (
+        ("id", "item_id", "low_completion_id", "high_completion_id"),
+        lambda id_, item_id, *both: Pair(id=id_, item_id=item_id, completion_ids=both),
+    ),
+}
+"""Kinds of ids and numbers alone, of which there are hundreds of thousands: the columns that one is
+made of, the id first, and how."""
 
 
 def to_reply(values: Mapping[str, Any]) -> StoredReply:

@@ -7,7 +7,6 @@ databases are opened and waited for is in `engines`.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import fields
 from datetime import UTC, datetime
 from functools import partial, reduce
 from pathlib import Path
@@ -93,6 +92,7 @@ from hearteval.store.records import (
 )
 from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
+    LIGHT,
     MEMBER_FIELDS,
     TABLES,
     PackedMarks,
@@ -328,7 +328,7 @@ class SqlStore:
         return self._opened(query, is_checked=is_checked) if n_open else iter(())
 
     def _opened(self, query: Select[Any], *, is_checked: bool) -> Iterator[Assignment]:
-        for records, kept in self._assignments(query):
+        for records, kept in self._light_records(Assignment, query):
             if is_checked:
                 self._require_as_written(records, kept)
             yield from records
@@ -340,7 +340,9 @@ class SqlStore:
         a = schema.assignments.c
         of_raters = unjudged_query(study).where(a.rater_id.in_(sorted(rater_ids)))
         for part in (a.id >= begin, a.id < begin):
-            yield from (records for records, _ in self._assignments(of_raters.where(part)))
+            yield from (
+                records for records, _ in self._light_records(Assignment, of_raters.where(part))
+            )
 
     def attempts_on(self, assignment_ids: Sequence[str]) -> list[Attempt]:
         """Return the failed calls for some assignments, in the order of ids."""
@@ -748,8 +750,8 @@ class SqlStore:
         return self._read(lambda it: fingerprint(it.connection.driver_connection))
 
     def _records(self, kind: type[R], query: Select[Any]) -> Iterator[Page[R]]:
-        if kind is Assignment:
-            yield from cast("Iterator[Page[R]]", self._assignments(query))
+        if kind is Assignment or kind is Pair:
+            yield from cast("Iterator[Page[R]]", self._light_records(kind, query))
             return
         names = query.selected_columns.keys()
         for page in self._pages(kind, query, TABLES[kind].c.id):
@@ -772,15 +774,15 @@ class SqlStore:
                 )
         return NOTHING.plus(hashes)
 
-    def _assignments(self, query: Select[Any]) -> Iterator[Page[Assignment]]:
-        """Yield pages of assignments, of which a study has hundreds of thousands."""
-        of_table = query.selected_columns
-        names = ["id", *(field.name for field in fields(Assignment) if field.name != "id")]
-        light = query.with_only_columns(*(of_table[name] for name in (*names, "content")))
-        for columns in self._columns(Assignment, light, schema.assignments.c.id):
-            with self._sound(Assignment):
-                rows = zip(*(columns[name] for name in names), strict=True)
-                found = [Assignment(**dict(zip(names, row, strict=True))) for row in rows]
+    def _light_records(self, kind: type[R], query: Select[Any]) -> Iterator[Page[R]]:
+        """Yield pages of assignments or pairs, of which a study has hundreds of thousands."""
+        names, make = LIGHT[kind]
+        light = query.with_only_columns(
+            *(query.selected_columns[one] for one in (*names, "content"))
+        )
+        for columns in self._columns(kind, light, TABLES[kind].c.id):
+            with self._sound(kind):
+                found = [*map(make, *(columns[name] for name in names))]
             yield found, columns["content"]
 
     def _columns(

@@ -42,7 +42,7 @@ def measure(data: StudyData) -> tuple[AgreementPart, ...]:
 
 def answers_of_people(data: StudyData) -> dict[str, dict[str, int]]:
     """Return each person's answer to each pair: 0 for its first completion, 1, or 2 for a tie."""
-    first_of = {pair_id: sides[0][1] for pair_id, sides in pair_sides(data).items()}
+    first_of = {pair_id: sides[0][1] for pair_id, sides in pair_sides(data, data.pairs).items()}
     people = {rater.id for rater in data.raters if rater.kind == "human"}
     found: dict[str, dict[str, int]] = {}
     for row in data.judgments:

@@ -148,14 +148,14 @@ def cover_study(data: StudyData, rows: Judgments) -> Coverage:
     items = {item.id for item in data.items}
     texts = {c.id for c in data.completions if c.item_id in items and c.system_id in ranked}
     pairs = {pair.id for pair in data.pairs if texts.issuperset(pair.completion_ids)}
-    ends = np.stack([rows.first_system.codes, rows.second_system.codes])
+    ends = np.sort([rows.first_system.codes, rows.second_system.codes], axis=0).astype(np.int64)
     return Coverage(
         n_items=dict(sorted(Counter(item.subset for item in data.items).items(), reverse=True)),
         systems=cover_systems(data),
         judges=_cover_judges(data, pairs, rows),
         n_pairs=len(pairs),
         n_identical=data.n_identical,
-        n_system_pairs=np.unique(np.sort(ends, axis=0), axis=1).shape[1],
+        n_system_pairs=len(np.unique(ends[0] * len(rows.first_system.values) + ends[1])),
         n_system_pairs_possible=len(list(combinations(ranked, 2))),
         people=_cover_people(data, pairs, rows),
         n_items_by_source=count_by_source(data.items),

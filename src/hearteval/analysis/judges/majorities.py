@@ -188,8 +188,9 @@ def count_judges_together(columns: JudgmentColumns) -> JudgeMajorities | None:
     given = [k for k, votes in enumerate(merged.of_judges.T) if (votes != ABSENT).any()]
     votes, names = merged.of_judges[:, given], [merged.judges[k] for k in given]
     groups = [*combinations(range(len(names)), 2), *([range(len(names))] if len(names) > 2 else [])]
-    n_given = np.unique(np.stack([columns.rater, columns.pair]), axis=1, return_counts=True)
-    n_twice = np.bincount(n_given[0][0][n_given[1] == 2], minlength=len(merged.names.raters))
+    n_pairs = int(columns.pair.max()) + 1
+    cells, n_given = np.unique(columns.rater * n_pairs + columns.pair, return_counts=True)
+    n_twice = np.bincount(cells[n_given == 2] // n_pairs, minlength=len(merged.names.raters))
     return JudgeMajorities(
         counts=count_majorities(votes),
         judges=tuple(
@@ -212,11 +213,11 @@ def _system_pairs(
     merged: PairVotes, votes: IntArray, judges: Sequence[str]
 ) -> tuple[SystemPairJudges, ...]:
     is_without = majorities(votes) == NO_MAJORITY_VOTE
-    ends = np.sort(merged.systems, axis=1)
     names = [system.name for system in merged.names.systems]
+    ends = np.sort(merged.systems, axis=1) @ (len(names), 1)
     found = []
-    for left, right in np.unique(ends, axis=0):
-        rows = (ends == (left, right)).all(axis=1)
+    for both in np.unique(ends).tolist():
+        rows, (left, right) = ends == both, divmod(both, len(names))
         found.append(
             SystemPairJudges(
                 left=names[left],

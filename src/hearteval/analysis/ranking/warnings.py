@@ -13,7 +13,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hearteval.notices import Kind, Notice
-from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, number_labels
+from hearteval.stats.comparisons import (
+    BoolArray,
+    Comparisons,
+    FloatArray,
+    IntArray,
+    number_cells,
+    number_labels,
+)
 
 MIN_RATERS: Final = 5
 """With 3 raters a two-way interval is +-108 Elo wide (SPEC section 6)."""
@@ -275,7 +282,7 @@ def _count_clusters(
     An entry is so many votes.
     """
     labels, n_clusters = number_labels(cluster)
-    cells, entry_cell = np.unique(figure * n_clusters + labels, return_inverse=True)
+    cells, entry_cell = number_cells(figure * n_clusters + labels, n_figures * n_clusters)
     size = np.bincount(entry_cell, weights=votes, minlength=len(cells))
     owner = cells // max(1, n_clusters)
     total = np.bincount(owner, weights=size, minlength=n_figures)

@@ -156,9 +156,10 @@ def _covariates(
     place = {completion_id: i for i, completion_id in enumerate(counts)}
     # The two of a pair: what one of them is not is the other.
     both = {
-        pair.id: sum(place[id_] for id_ in pair.completion_ids)
+        pair.id: place[one] + place[other]
         for pair in data.pairs
-        if place.keys() >= {*pair.completion_ids}
+        for one, other in [pair.completion_ids]
+        if one in place and other in place
     }
     first = judgments.first_completion.known(place)
     second = judgments.pair.known(both) - first
