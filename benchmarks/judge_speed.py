@@ -2,7 +2,7 @@
 
     python benchmarks/judge_speed.py [--items 20] [--latency 50] [--in-flight 256] [--profile FILE]
     python benchmarks/judge_speed.py --processes 1 2 4 --items 4 --latency 2000 --in-flight 96
-        [--store postgresql://USER@HOST/DATABASE ...] [--priced]
+        [--verb work] [--store postgresql://USER@HOST/DATABASE ...] [--priced]
 
 The completions are there; 20 items are 19,230 judgments to ask for, 40 are 38,310. The endpoint, in
 a process of its own, answers every call after a fixed time (`model_calls`). A call counts when its
@@ -10,12 +10,12 @@ judgment is stored; the whole command is measured, its start, its plan and its e
 CPU alone. Beside it, in the same run, the bare aiohttp loop, and fixed work in plain Python, whose
 CPU seconds say how slow the machine is just now (0.55 where it is quiet).
 
-With `--processes` so many `heart judge` start together on one store instead, each with so many
-calls in flight: what each of them answered, the seconds until the last has ended, those from the
-first answer to the last and of one call more (without starts and ends, for which all processes
-share two cores), and how much faster both are than in the first row. A store is an empty database,
-one for each row; without, each row takes a SQLite file of its own. `--priced` gives calls a price,
-so that money is set aside for them.
+With `--processes` so many `heart judge`, or `heart work`, start together on one store instead, each
+with so many calls in flight: what each of them answered, the seconds until the last has ended,
+those from the first answer to the last and of one call more (without starts and ends, for which all
+processes share two cores), and how much faster both are than in the first row. A store is an empty
+database, one for each row; without, each row takes a SQLite file of its own. `--priced` gives calls
+a price, so that money is set aside for them.
 """
 
 import argparse
@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--in-flight", type=int, default=256)
     parser.add_argument("--profile", type=Path)
     parser.add_argument("--processes", type=int, nargs="+", default=[])
+    parser.add_argument("--verb", choices=("judge", "work"), default="judge")
     parser.add_argument("--store", nargs="*", default=[])
     parser.add_argument("--priced", action="store_true")
     asked = parser.parse_args()
@@ -99,7 +100,7 @@ def share(asked: argparse.Namespace) -> None:
         for n, store in zip_longest(asked.processes, asked.store[: len(asked.processes)]):
             where = Path(folder) / f"row-{n}"
             shutil.copytree(made, where)
-            answered, whole, asking = judge_together(where, n, store)
+            answered, whole, asking = judge_together(where, n, store, verb=asked.verb)
             asking += asked.latency / 1000
             first = first or (whole, asking)
             equal = sum(answered) / n
@@ -112,7 +113,9 @@ def share(asked: argparse.Namespace) -> None:
             )
 
 
-def judge_together(where: Path, n: int, store: str | None) -> tuple[list[int], float, float]:
+def judge_together(
+    where: Path, n: int, store: str | None, *, verb: str
+) -> tuple[list[int], float, float]:
     """Return what each of so many processes has answered, the seconds it took, and of answers."""
     environment = {name: value for name, value in os.environ.items() if name != "HEART_STORE"}
     heart = [sys.executable, "-m", "hearteval"]
@@ -123,7 +126,7 @@ def judge_together(where: Path, n: int, store: str | None) -> tuple[list[int], f
     began = time.perf_counter()
     judging = [
         subprocess.Popen(
-            [*heart, "judge", str(where / "large.toml"), "--yes", "--json"],
+            [*heart, verb, str(where / "large.toml"), "--yes", "--json"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
@@ -135,7 +138,8 @@ def judge_together(where: Path, n: int, store: str | None) -> tuple[list[int], f
     with closing(SqlStore.open(store or str(where / "large.db"))) as opened:
         moments = [judgment.created_at for judgment in opened.iter(Judgment)]
     asking = (max(moments) - min(moments)).total_seconds()
-    return [one["judgments"]["n_added"] for one in said], seconds, asking
+    answers = [one if verb == "judge" else one["answers"] for one in said]
+    return [one.get("judgments", {"n_added": 0})["n_added"] for one in answers], seconds, asking
 
 
 if __name__ == "__main__":
