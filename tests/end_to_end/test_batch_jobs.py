@@ -32,7 +32,7 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
 DEADLINE_SECONDS = 600
 QUICK = BatchPolicy(
-    quiet_seconds=0.1, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
+    quiet_seconds=0.5, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
 )
 N_ITEMS = 4
 OWN = """
