@@ -22,6 +22,7 @@ from scripted_server import Ticking
 from sqlalchemy import Engine, create_engine
 
 from hearteval.cli.main import run_command_line
+from hearteval.config.engine import set_ray_environment
 from hearteval.models import asking
 from hearteval.models.local import LocalSettings
 from hearteval.models.wrappers import gate, pace
@@ -38,6 +39,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Without bytecode each process that a test starts would compile the package anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Ray reads how it is spoken to once, when it is imported, as it is where tests look at all modules.
+set_ray_environment(None)
 # In so wide a terminal no sentence is folded; tables have 80 columns in it as in any wide one.
 os.environ["COLUMNS"] = "1000"
 SLOWEST = (
