@@ -1,10 +1,14 @@
-"""What a command left behind, and the ways to run one in process."""
+"""What a command left behind, and the ways to run one, in process and beside it."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,3 +48,21 @@ def run_heart(*words: object) -> Done:
     out.seek(0)
     err.seek(0)
     return Done(code, out.read(), err.read())
+
+
+def start(verb: str, study: Path, store: str, *words: str) -> subprocess.Popen[str]:
+    """Begin a verb of a study in a process of its own, to be ended by `end`."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "hearteval", verb, str(study), "--yes", "--json", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HEART_STORE": store},
+    )
+
+
+def end(process: subprocess.Popen[str]) -> Any:
+    """Wait for a verb to end well; return the object that it printed."""
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    return json.loads(out)

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from heart_command import end, start
 from killable_study import DEADLINE_SECONDS, TABLES, read
 from own_processes import children_of
 from scripted_server import Answer, ScriptedServer
@@ -25,22 +25,6 @@ from hearteval.models.asking import WORKERS_PER_CALL
 pytestmark = pytest.mark.server
 N_AT_ONCE = 2
 AT_ONCE = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 0, output = 0 }}"
-
-
-def start(study: Path, store: str, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "HEART_STORE": store},
-    )
-
-
-def end(process: subprocess.Popen[str]) -> Any:
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
-    assert process.returncode == 0, err
-    return json.loads(out)
 
 
 def tables(store: str) -> list[list[tuple[Any, ...]]]:
@@ -83,11 +67,11 @@ def test_a_run_whose_ray_worker_is_killed_ends_as_one_alone_does(
         pytest.skip("needs the extra ray")
     with serving(slow()) as server:
         study = write_study(tmp_path, server.url, regular=12, extra=AT_ONCE)
-        run = start(study, postgres_url, "--engine", "ray", "--workers", "2")
+        run = start("run", study, postgres_url, "--engine", "ray", "--workers", "2")
         n_workers = killed_worker(server, run, "ray::_Worker")
         body = end(run)
         n_twice = asked(server).total() - len(asked(server))
-        end(start(study, str(tmp_path / "alone.db")))
+        end(start("run", study, str(tmp_path / "alone.db")))
 
     assert n_workers == 2
     assert n_twice <= WORKERS_PER_CALL * N_AT_ONCE
@@ -98,9 +82,9 @@ def test_a_run_whose_ray_worker_is_killed_ends_as_one_alone_does(
 def test_processes_of_this_machine_answer_for_a_run_as_one_alone_does(tmp_path: Path) -> None:
     with serving(healthy()) as server:
         study = write_study(tmp_path, server.url, regular=6, extra=AT_ONCE)
-        body = end(start(study, str(tmp_path / "two.db"), "--workers", "2"))
+        body = end(start("run", study, str(tmp_path / "two.db"), "--workers", "2"))
         assert set(asked(server).values()) == {1}
-        end(start(study, str(tmp_path / "alone.db")))
+        end(start("run", study, str(tmp_path / "alone.db")))
 
     assert body["judgments"]["n_added"] == body["judgments"]["n_wanted"] == 36
     assert tables(str(tmp_path / "two.db")) == tables(str(tmp_path / "alone.db"))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from heart_command import end, start
 from killable_study import TABLES, read
 from scripted_server import Answer, ScriptedServer
 from served_study import healthy, is_probe, serving, write_study
@@ -32,22 +33,6 @@ ALL = {**TABLES, "judgments": f"{TABLES['judgments']}, {CALLS}", "labels": "id, 
 DATABASES = pytest.mark.parametrize(
     "database", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres])]
 )
-
-
-def start(verb: str, study: Path, store: str, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "hearteval", verb, str(study), "--yes", "--json", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "HEART_STORE": store},
-    )
-
-
-def end(process: subprocess.Popen[str]) -> Any:
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
-    assert process.returncode == 0, err
-    return json.loads(out)
 
 
 def plan(study: Path, store: str) -> None:

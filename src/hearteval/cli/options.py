@@ -139,7 +139,7 @@ def engine_options(*, asks: bool) -> Callable[[Command], Command]:
             "--engine", type=NearChoice(["local", "ray"]), help="Where long work is done."
         )
         @click.option("--address", metavar="HOST:PORT", help="The head of a Ray cluster, or auto.")
-        @click.option("--workers", type=click.IntRange(1, 1024), help="How many work at once.")
+        @click.option("--workers", type=click.IntRange(1, 1024), help="Processes at once.")
         @wraps(function)
         def command_with_engine(
             *, engine: str | None, address: str | None, workers: int | None, **given: Any

@@ -6,7 +6,6 @@ default.
 """
 
 import asyncio
-import json
 from collections import Counter, defaultdict
 from collections.abc import (
     AsyncIterator,
@@ -19,7 +18,6 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
@@ -37,7 +35,7 @@ from hearteval.domain import (
 )
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
-from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
+from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply
 from hearteval.models.failures import CallFailureError
 from hearteval.models.trial import Trial
 
@@ -54,19 +52,6 @@ LAST_CLAIMS = 8
 """No claim takes more than one in so many of what is left: at the end they are small."""
 MAX_END = 100
 UNREADABLE = "unreadable"
-PROBE_TOKENS = 512
-"""Enough for one word after a model that thinks has thought; a probe asks for little else."""
-PROBE_QUESTION = Message(role="user", content="Name a colour you like, in one word.")
-PROBE_WORD = "hearteval-probe"
-PROBE_SCHEMA = Schema(
-    name="heart_probe",
-    schema={
-        "type": "object",
-        "properties": {"colour": {"type": "string", "enum": [PROBE_WORD]}},
-        "required": ["colour"],
-        "additionalProperties": False,
-    },
-)
 
 T = TypeVar("T", bound=Hashable)
 Answer = Completion | Judgment | Rating | Label
@@ -511,32 +496,3 @@ def _is_name(model: str) -> bool:
 def n_workers(asked: Iterable[AskedModel | None]) -> int:
     """Return how many workers keep these models busy; how many call at once is for the models."""
     return WORKERS_PER_CALL * sum(model.n_at_once for model in asked if model is not None)
-
-
-class ProbeResult(NamedTuple):
-    """What a probe found."""
-
-    model: str
-    follows_schema: bool | None
-    """Whether the reply is what only a schema can bring about; None where none was asked for."""
-
-
-async def probe_model(asked: AskedModel) -> ProbeResult:
-    """Ask one question; with a schema, one that answers it only if it is enforced.
-
-    The question asks for a colour and the schema allows a single word that is none: a model that is
-    merely asked for JSON never gives it.
-
-    Raises:
-        ModelCallError: The model does not answer.
-    """
-    sampling = asked.sampling
-    has_schema = sampling.schema is not None and "schema" not in sampling.refuses
-    tokens = max(PROBE_TOKENS, sampling.max_tokens or 0)
-    sampling = replace(sampling, schema=PROBE_SCHEMA if has_schema else None, max_tokens=tokens)
-    reply = await asked.model.complete((PROBE_QUESTION,), sampling)
-    follows = False if has_schema else None
-    if has_schema:
-        with suppress(ValueError, RecursionError):
-            follows = bool(json.loads(reply.text) == {"colour": PROBE_WORD})
-    return ProbeResult(model=reply.model, follows_schema=follows)

@@ -310,6 +310,7 @@ attempts = _sealed(
     _ref("rater_id", "raters", nullable=True),
     Column("detail", Words),
     _ref("judgment_id", "judgments", nullable=True),
+    Index("ix_attempts_assignment", "assignment_id"),
 )
 
 judgments = _sealed(

@@ -11,12 +11,12 @@ from hearteval.analysis.calls import NOTHING_SPENT, is_same_model, warn_of_model
 from hearteval.config import ModelSettings, StudySettings, has_key, load_study
 from hearteval.config.first_models import STILL_EXAMPLES, WRITE_PROMPTS, are_examples
 from hearteval.errors import HeartError, SettingsError
-from hearteval.models.asking import ProbeResult, probe_model
 from hearteval.models.base import AskedModel
 from hearteval.models.http import lacks_path
 from hearteval.models.local import find_program
 from hearteval.models.presets import end_words, load_model_presets
 from hearteval.models.prices import money
+from hearteval.models.probe import ProbeResult, probe_model
 from hearteval.notices import Kind, Notice
 from hearteval.report.text import listed
 from hearteval.steps.completions import CompletionStep

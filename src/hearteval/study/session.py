@@ -143,11 +143,13 @@ def open_to_work(
     while True:
         if holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
             with open_session(settings, tell) as session:
-                found = _find_stored(session)
-                if isinstance(found, Study):
-                    yield session, found
+                try:
+                    study = stored_study(session)
+                except HeartError as error:
+                    fault = error
+                else:
+                    yield session, study
                     return
-                fault = found
         left = until - time.monotonic()
         if left <= 0:
             raise fault
@@ -156,25 +158,18 @@ def open_to_work(
 
 def stored_study(session: Session) -> Study:
     """Return the newest stored version, which is what the study file says; as `open_to_work`."""
-    found = _find_stored(session)
-    if isinstance(found, HeartError):
-        raise found
-    return found
-
-
-def _find_stored(session: Session) -> Study | HeartError:
     settings = session.settings
     study = session.store.latest_study(study_id(settings))
     if study is None:
-        return _nothing_stored(settings)
+        raise _nothing_stored(settings)
     if study.settings_hash != settings.settings_hash:
-        return SettingsError(
+        raise SettingsError(
             f"{settings.file} does not describe version {study.version} of the study, which is"
             f" stored: take the study file of whoever ran it last, or run `heart run"
             f" {settings.file}` with this one first"
         )
     if study.software_version != __version__:
-        return SettingsError(
+        raise SettingsError(
             f"version {study.version} of the study was stored by hearteval"
             f" {study.software_version}, and this is {__version__}, which may ask otherwise: take"
             f" that one here, or run `heart run {settings.file}` with this one first"

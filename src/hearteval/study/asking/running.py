@@ -12,8 +12,9 @@ from hearteval.analysis.coverage.missing import Cause
 from hearteval.config import ModelSettings
 from hearteval.domain import Study, record_id
 from hearteval.errors import HeartError, ModelCallError
-from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.models.base import AskedModel
+from hearteval.models.probe import probe_model
 from hearteval.report.coverage.missing import missing_lines
 from hearteval.steps import Step, ask_step
 from hearteval.store.base import Store
