@@ -32,7 +32,7 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
 DEADLINE_SECONDS = 600
 QUICK = BatchPolicy(
-    quiet_seconds=0.5, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
+    quiet_seconds=0.1, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
 )
 N_ITEMS = 4
 OWN = """
@@ -302,9 +302,7 @@ def test_claude_judges_through_its_own_interface_held_to_the_schema(
 
 def run(study: Path) -> None:
     """Run a study in a process that can be killed."""
-    # A busy machine may pause longer than `QUICK` waits, and make two jobs of one.
-    opening.BATCH_POLICY = replace(QUICK, quiet_seconds=1.0)
-    asking.FIRST_CLAIM = N_JUDGMENTS
+    opening.BATCH_POLICY, asking.FIRST_CLAIM = QUICK, N_JUDGMENTS
     os.environ.pop("HEART_STORE", None)
     file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)

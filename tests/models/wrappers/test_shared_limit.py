@@ -220,6 +220,24 @@ async def test_of_batch_calls_it_says_that_they_come_later() -> None:
 
 
 @on_a_loop
+async def test_no_call_of_a_batch_job_is_left_waiting_by_a_rounding() -> None:
+    """Nothing asks for its money again until a job has ended: it would be in one of its own."""
+    for n in range(3, 40):
+        purse = SpendingLimit(limit_usd=None, spent_usd=0.0)
+        purse.share(lambda *, is_urgent: None, remedy="")
+        calls = []
+        for wave in ([0.0123], [0.0047 + 0.0001 * k for k in range(n)]):
+            calls += [asyncio.ensure_future(purse.reserve(usd, is_later=True)) for usd in wave]
+            await turn()
+            asked = purse.ask(0.0)
+            assert asked is not None
+            purse.grant(asked[2], booked_usd=0.0, in_flight_usd=0.0)
+            await turn()
+
+        assert all(call.done() for call in calls), n
+
+
+@on_a_loop
 async def test_steady_calls_find_their_money_set_aside_ahead() -> None:
     bank = Bank(limit_usd=None)
     purse = bank.open()

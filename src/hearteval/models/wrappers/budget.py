@@ -105,7 +105,7 @@ class SpendingLimit:
             StoppedError: No call is to be made any more.
         """
         self._require_open()
-        if self._used + usd <= self._allowed:
+        if self._fits(usd):
             self._take(usd, is_later=is_later)
             return
         if self._commit is None and not self._n_under_way:
@@ -133,6 +133,10 @@ class SpendingLimit:
     @property
     def _used(self) -> float:
         return self._reserved + self._unbooked
+
+    def _fits(self, usd: float) -> bool:
+        # What is allowed was added up in another order: the last call would wait for a rounding.
+        return self._used + usd < self._allowed + LEAST_USD
 
     def close(self) -> None:
         """Let no call begin any more."""
@@ -213,7 +217,7 @@ class SpendingLimit:
         for one in self._waiting:
             if one.may_go.done():  # a cancelled call left it behind
                 continue
-            if self._used + one.usd > self._allowed:
+            if not self._fits(one.usd):
                 left.append(one)
                 continue
             # Not when it wakes: until then what is granted would seem to be of no use.
