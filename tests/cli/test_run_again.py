@@ -252,10 +252,10 @@ def test_what_is_kept_logged_and_found_is_its_owners_alone_to_read(
 
 
 def test_what_is_no_store_has_no_fingerprint(tmp_path: Path) -> None:
-    assert fingerprint_of("postgresql://user@127.0.0.1:9/base") is None
-    assert fingerprint_of(str(tmp_path / "none.db")) is None
+    assert fingerprint_of("postgresql://user@127.0.0.1:9/base", "small") is None
+    assert fingerprint_of(str(tmp_path / "none.db"), "small") is None
     (tmp_path / "text.db").write_text("no database", "utf-8")
-    assert fingerprint_of(str(tmp_path / "text.db")) is None
+    assert fingerprint_of(str(tmp_path / "text.db"), "small") is None
 
 
 @pytest.mark.postgres

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from heart_command import Heart
 from kept_store import make_store
-from small_world import make_world
+from small_world import make_item, make_world
 from sqlalchemy import Engine, event, text
 from store_edits import EDITS
 
@@ -112,13 +112,20 @@ def place(request: pytest.FixtureRequest, kept: Path, tmp_path: Path) -> str:
     return made
 
 
+def fingerprints(place: str) -> dict[str, str | None]:
+    """Return the fingerprint of each study of a store, by its name."""
+    with closing(SqlStore.open_to_read(place)) as store:
+        names = {study.name for study in store.iter(Study)}
+    return {name: fingerprint_of(place, name) for name in names}
+
+
 def require_noticed(place: str, edit: str) -> None:
     """It ends a read, and is a change to a run with nothing to do."""
     read_all(place)
-    before = fingerprint_of(place)
-    assert before == fingerprint_of(place)
+    before = fingerprints(place)
+    assert before == fingerprints(place)
     change(place, edit)
-    assert fingerprint_of(place) != before
+    assert fingerprints(place) != before
     with pytest.raises(StoreError, match="`heart store verify`"):
         read_all(place)
 
@@ -133,6 +140,20 @@ def test_an_edit_is_noticed(kept: Path, tmp_path: Path, edit: str) -> None:
 def test_an_edit_is_noticed_on_postgresql(postgres_url: str, name: str) -> None:
     make_store(postgres_url)
     require_noticed(postgres_url, NOTICED[name])
+
+
+def test_what_was_said_in_another_study_is_seen_by_its_sum_alone(place: str) -> None:
+    """So that a run reads what its own study holds, however many stand beside it."""
+    before = fingerprints(place)
+    change(place, EDITS["a strength changed"])
+    after = fingerprints(place)
+    changed = {name for name in before if after[name] != before[name]}
+    assert len(changed) == 1
+    assert changed < before.keys()
+    with closing(SqlStore.open(place)) as store:
+        store.add([make_item(7)])
+    later = fingerprints(place)
+    assert {name for name in before if later[name] != after[name]} == before.keys()
 
 
 def test_who_was_asked_what_is_compared_where_it_is_read_alone(place: str) -> None:

@@ -263,8 +263,8 @@ class Store(Protocol):
         """Return one hash of all records that were added; the same records, the same hash."""
         ...
 
-    def fingerprint(self) -> str:
-        """Return a hash of what the store holds, by which a change of it is seen."""
+    def fingerprint(self, study: Study) -> str:
+        """Return a hash of what the store holds of a study, by which a change of it is seen."""
         ...
 
     def stamp(self, *kinds: type[Any]) -> Hashable:

@@ -745,9 +745,9 @@ class SqlStore:
         """Return what a server has to close once it no longer serves this version of a study."""
         return Serving(self._engine, study, name=self._name)
 
-    def fingerprint(self) -> str:
-        """Return a hash of what the store holds."""
-        return self._read(lambda it: fingerprint(it.connection.driver_connection))
+    def fingerprint(self, study: Study) -> str:
+        """Return a hash of what the store holds of a study."""
+        return self._read(lambda it: fingerprint(it.connection.driver_connection, study.name))
 
     def _records(self, kind: type[R], query: Select[Any]) -> Iterator[Page[R]]:
         if kind is Assignment or kind is Pair:

@@ -127,7 +127,7 @@ def find_last_run(settings: StudySettings, shown: Any) -> LastRun | None:
     """
     key = run_key(settings).key
     kept = None if key is None else KeptFile(settings, "run").read(key)
-    if kept is None or kept["stored"] != fingerprint_of(settings.store):
+    if kept is None or kept["stored"] != fingerprint_of(settings.store, settings.name):
         return None
     if kept["written"] != _written(kept["body"]):
         return None

@@ -122,7 +122,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     confirm_spending(session, in_all(spending), of_people)
     completions = complete_step(session, study, free)
     judgments = judge_step(session, study, done.plan)
-    stored = session.store.fingerprint()  # first, so that what comes meanwhile is a change
+    stored = session.store.fingerprint(study)  # first, so that what comes meanwhile is a change
     with session.tell.progress("analysis"):
         results = analyze(session, study)
         log_failures(session, results.failures)

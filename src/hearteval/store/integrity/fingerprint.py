@@ -2,14 +2,15 @@
 
 So a run that finds nothing to do need not load what a run needs. It takes the very values that an
 analysis reads, never the hashes beside them, so that an edit by hand is a change too: the run that
-follows compares them and says what was edited. What it leaves out are the replies as they came, the
-reasons in them and what each judgment cost.
+follows compares them and says what was edited. What it leaves out are the replies as they came and
+what each cost (the ledger says their sum), the reasons in them, and what judges were asked and said
+in other studies of the store: that more of it came is seen in the totals.
 """
 
 import hashlib
 import marshal
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,7 @@ _TABLES = (
     # Without the statistics, which reading may refresh.
     "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY name"
 )
+_STUDIES = "SELECT DISTINCT id, name FROM studies ORDER BY id"
 _READ = (
     *(
         f"SELECT * FROM {table} ORDER BY id"  # noqa: S608 - names from below
@@ -30,23 +32,12 @@ _READ = (
             "systems",
             "raters",
             "completions",
-            "pairs",
             "labels",
             "screenings",
             "latency_probes",
         )
     ),
     "SELECT * FROM study_members ORDER BY study_id, version, kind, member_id",
-    'SELECT id, study_id, pair_id, rater_id, first_completion_id, repeat, "check" FROM assignments'
-    " ORDER BY id",
-    "SELECT assignment_id, choice, strength, axes, finish_reason FROM judgments"
-    " ORDER BY assignment_id",
-    # In this order: SQLite would look up the assignment of every judgment, ten times slower.
-    "SELECT j.id, j.seconds, j.created_at FROM assignments a CROSS JOIN judgments j"
-    " WHERE j.assignment_id = a.id AND a.rater_id IN (SELECT id FROM raters WHERE kind = 'human')"
-    " ORDER BY j.id",
-    "SELECT id, study_id, completion_id, rater_id, repeat, axes, created_at FROM ratings"
-    " ORDER BY id",
     "SELECT id, study_id, item_id, system_id, assignment_id, judgment_id, completion_id, rater_id,"
     " repeat, attempt, reason, cost, created_at FROM attempts ORDER BY id",
     'SELECT name, study_id, "group", background, withdrawn_at FROM people ORDER BY name',
@@ -54,51 +45,87 @@ _READ = (
     "SELECT id, study_id, kind, target_id FROM tasks ORDER BY id",
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
     "SELECT id, usd FROM ledger ORDER BY id",
-    "SELECT * FROM totals ORDER BY kind, study_id",
-    # Rounded: a server may add up in any order.
-    "SELECT count(*), CAST(round(CAST(sum(cost) AS numeric), 9) AS text) FROM replies",
+    "SELECT * FROM totals ORDER BY kind, study_id, slot",
+)
+_PAIRS = "SELECT * FROM pairs p"
+_ASSIGNMENTS = (
+    'SELECT a.id, study_id, pair_id, rater_id, first_completion_id, repeat, a."check"'
+    " FROM assignments a"
+)
+_JUDGMENTS = "SELECT j.assignment_id, choice, strength, axes, finish_reason FROM"
+# In this order: SQLite would look up the assignment of every judgment, ten times slower.
+_JUDGED = "assignments a CROSS JOIN judgments j WHERE j.assignment_id = a.id"
+_TIMES = "SELECT j.id, j.seconds, j.created_at FROM"
+_BY_PEOPLE = "a.rater_id IN (SELECT id FROM raters WHERE kind = 'human')"
+_RATINGS = "SELECT r.id, study_id, completion_id, rater_id, repeat, axes, created_at FROM ratings r"
+_OF_ALL = (
+    f"{_PAIRS} ORDER BY p.id",
+    f"{_ASSIGNMENTS} ORDER BY a.id",
+    f"{_JUDGMENTS} judgments j ORDER BY j.assignment_id",
+    f"{_TIMES} {_JUDGED} AND {_BY_PEOPLE} ORDER BY j.id",
+    f"{_RATINGS} ORDER BY r.id",
+)
+"""Where a store holds no other study: faster than `_OF_STUDY`, which looks up each judgment."""
+_ASKED = "(SELECT 1 FROM assignments a WHERE a.pair_id = p.id AND a.study_id = {0})"
+_OF_STUDY = (
+    f"{_PAIRS} WHERE EXISTS {_ASKED} ORDER BY p.id",
+    f"{_ASSIGNMENTS} WHERE a.study_id = {{0}} ORDER BY a.id",
+    f"{_JUDGMENTS} {_JUDGED} AND a.study_id = {{0}} ORDER BY a.id",
+    f"{_TIMES} {_JUDGED} AND {_BY_PEOPLE} AND a.study_id = {{0}} ORDER BY j.id",
+    f"{_RATINGS} WHERE r.study_id = {{0}} ORDER BY r.id",
 )
 
 
-def fingerprint(connection: Any) -> str:
-    """Return a hash of what a store holds, as 64 hexadecimal digits.
+def fingerprint(connection: Any, name: str) -> str:
+    """Return a hash of what a store holds of the study of a name, as 64 hexadecimal digits.
 
+    The studies beside it (its audit, its checks) are its own, and their names begin with its name.
     The connection is one of sqlite3 or psycopg.
     """
-    tables = (_TABLES,) if isinstance(connection, sqlite3.Connection) else ()
+    is_file = isinstance(connection, sqlite3.Connection)
+    studies = [row for rows in _pages(connection, _STUDIES) for row in rows]
+    own = [id_ for id_, of in studies if of == name or str(of).startswith(f"{name} (")]
+    queries: list[tuple[str, tuple[Any, ...]]] = [
+        (query, ()) for query in (*((_TABLES,) if is_file else ()), *_READ)
+    ]
+    if 0 < len(own) < len(studies):
+        mark = "?" if is_file else "%s"
+        queries += [(query.format(mark), (id_,)) for id_ in own for query in _OF_STUDY]
+    else:
+        queries += [(query, ()) for query in _OF_ALL]
     digest = hashlib.sha256()
-    for query in (*tables, *_READ):
-        for rows in _pages(connection, query):
+    for query, values in queries:
+        for rows in _pages(connection, query, values):
             # Four times as fast as `repr`; version 2 knows no references, so equal rows are equal.
             digest.update(marshal.dumps(rows, 2))
         digest.update(b"\n")
     return digest.hexdigest()
 
 
-def _pages(connection: Any, query: str) -> Iterator[list[Any]]:
+def _pages(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[list[Any]]:
     is_file = isinstance(connection, sqlite3.Connection)
     # Named: rows come as they are read.
     with closing(connection.cursor() if is_file else connection.cursor("heart_read")) as cursor:
-        cursor.execute(query)
+        cursor.execute(query, values)
         while rows := cursor.fetchmany(ROWS):
             yield rows
 
 
-def fingerprint_of(place: str) -> str | None:
-    """Return the fingerprint of the store at a path or address; None where it cannot be told."""
+def fingerprint_of(place: str, name: str) -> str | None:
+    """Return the `fingerprint` of the store at a path or address; None where it cannot be told."""
     if place.startswith("postgres"):
-        return _fingerprint_of_server(place)
+        return _fingerprint_of_server(place, name)
     if "://" in place or not Path(place).is_file():
         return None
     address = f"{Path(place).absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
-            return fingerprint(connection)
+            return fingerprint(connection, name)
     except sqlite3.Error:
         return None
 
 
-def _fingerprint_of_server(address: str) -> str | None:
+def _fingerprint_of_server(address: str, name: str) -> str | None:
     try:
         psycopg = import_module("psycopg")
     except ImportError:
@@ -108,6 +135,6 @@ def _fingerprint_of_server(address: str) -> str | None:
     try:
         found = psycopg.connect(address, connect_timeout=CONNECT_TIMEOUT_SECONDS)
         with closing(found) as connection:
-            return fingerprint(connection)
+            return fingerprint(connection, name)
     except psycopg.Error:
         return None
