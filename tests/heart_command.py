@@ -4,8 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -48,6 +48,19 @@ def run_heart(*words: object) -> Done:
     out.seek(0)
     err.seek(0)
     return Done(code, out.read(), err.read())
+
+
+@contextmanager
+def undrawn() -> Iterator[None]:
+    """Let releases hold their figures as blanks: to draw them takes most of their time."""
+
+    def blank(_: object, figure: Any, kinds: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+        for width in ("column", "page"):
+            yield from ((f"{figure.name}-{width}.{kind}", b"<svg/>") for kind in kinds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hearteval.study.release.making.figure_files", blank)
+        yield
 
 
 def start(verb: str, study: Path, store: str, *words: str) -> subprocess.Popen[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from heart_command import Heart, run_heart
+from heart_command import Heart, run_heart, undrawn
 from made_corpus import OPEN_TURN, write_corpus
 from paying_server import PayingServer, paying_server
 from study_files import FREE, presets, served, study_text
@@ -60,7 +60,8 @@ def board(server: PayingServer, tmp_path_factory: pytest.TempPathFactory) -> Pat
     study.write_text(text, encoding="utf-8")
     done = run_heart("run", study)
     assert done.code == 0, done.err
-    done = run_heart("release", study, folder / "out")
+    with undrawn():
+        done = run_heart("release", study, folder / "out")
     assert done.code == 0, done.err
     return shutil.copytree(folder / "out", tmp_path_factory.mktemp("b") / "board")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from browser_site import Heard, faults_of, listen_to, new_context
-from heart_command import Heart, run_heart
+from heart_command import Heart, run_heart, undrawn
 from made_corpus import OPEN_TURN, write_corpus
 from playwright.sync_api import Browser, Page
 
@@ -111,7 +111,8 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kind = ("--kind", "completions", "--writer", "who")
     assert run_heart("import", study, replies, *kind).code == 0
     assert run_heart("run", study).code == 0
-    done = run_heart("release", study, folder / "v1", *ACCEPTED)
+    with undrawn():
+        done = run_heart("release", study, folder / "v1", *ACCEPTED)
     assert done.code == 0, done.err
     return folder / "v1"
 
@@ -122,7 +123,8 @@ def grown(release: Path) -> Path:
     study = release.parent / "board.toml"
     study.write_text(f'{STUDY}[[system]]\npreset = "advice"\n', encoding="utf-8")
     assert run_heart("run", study).code == 0
-    done = run_heart("release", study, release.parent / "v2", *ACCEPTED)
+    with undrawn():
+        done = run_heart("release", study, release.parent / "v2", *ACCEPTED)
     assert done.code == 0, done.err
     return release.parent / "v2"
 
@@ -130,7 +132,8 @@ def grown(release: Path) -> Path:
 @pytest.fixture(scope="session")
 def without_people(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bare") / "out"
-    assert run_heart("release", finished / "tiny.toml", folder).code == 0
+    with undrawn():
+        assert run_heart("release", finished / "tiny.toml", folder).code == 0
     return folder
 
 

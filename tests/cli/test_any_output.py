@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from heart_command import undrawn
 from study_files import entry, presets, study_text
 
 from hearteval.cli.main import VERBS, main, run_command_line
@@ -150,10 +151,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(made)
     monkeypatch.delenv("HEART_STORE", raising=False)
-    return made
+    with undrawn():
+        yield made
 
 
 def exit_code(*words: str) -> int:

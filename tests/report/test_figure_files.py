@@ -47,9 +47,12 @@ def drawn(name: str) -> dict[str, bytes]:
     return dict(figure_files(RESULTS, figure))
 
 
+drawn_once = cache(drawn)
+
+
 @pytest.mark.parametrize("name", ["ranking", "fit"])
 def test_a_figure_has_three_formats_in_two_widths(name: str) -> None:
-    found = drawn(name)
+    found = drawn_once(name)
     assert sorted(found) == sorted(
         f"{name}-{width}.{kind}" for width in ("column", "page") for kind in ("svg", "pdf", "png")
     )
@@ -120,7 +123,7 @@ def test_systems_whose_names_begin_alike_are_told_apart_in_radars() -> None:
 
 
 def test_the_same_results_give_the_same_files() -> None:
-    assert drawn("fit") == drawn("fit")
+    assert drawn("fit") == drawn_once("fit")
 
 
 def test_figures_of_the_offline_judge_say_so() -> None:
