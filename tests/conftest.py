@@ -149,6 +149,14 @@ def postgres_url(postgres: PostgresServer) -> str:
     return postgres.create_database(f"test_{uuid.uuid4().hex}")
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def place(request: pytest.FixtureRequest) -> str:
+    """Where a store is to be that processes share: a file, or an empty database."""
+    if request.param == "sqlite":
+        return str(request.getfixturevalue("tmp_path") / "shared.db")
+    return str(request.getfixturevalue("postgres_url"))
+
+
 @pytest.fixture
 def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Heart:
     monkeypatch.delenv("HEART_STORE", raising=False)

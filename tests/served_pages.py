@@ -2,11 +2,8 @@
 
 import http.client
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+from forked_heart import start
 from people_site import people_world
 
-START_SECONDS = 300
 ANSWER_SECONDS = 300
 MANY = 40
 STUDY = """
@@ -72,40 +69,35 @@ class Served:
     """A server's process and where it answers."""
 
     def __init__(self, prepared: Prepared) -> None:
-        heart = [sys.executable, "-m", "hearteval"]
-        self._process = subprocess.Popen(
-            [*heart, "serve", str(prepared.file), "--port", "0", "--json"],
-            env=os.environ | {"HEART_STORE": prepared.store},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        self._process = start("serve", prepared.file, prepared.store, "--port", "0")
+        line = self._process.line()
         if not line:
-            raise AssertionError(self._process.communicate(timeout=START_SECONDS)[1])
+            raise AssertionError(self._process.wait()[1])
         self.address = str(json.loads(line)["address"])
 
     @property
     def id(self) -> int:
         """Of the process."""
-        return self._process.pid
+        return self._process.id
 
     @property
     def is_alive(self) -> bool:
-        return self._process.poll() is None
+        return self._process.code is None
+
+    @property
+    def complaint(self) -> str:
+        """What it has said on stderr so far."""
+        return self._process.complaint
 
     def kill(self) -> None:
         """End it as a machine that loses power does."""
-        self._process.send_signal(signal.SIGKILL)
-        self._process.communicate()
-        assert self._process.returncode == -signal.SIGKILL
+        self._process.kill()
+        assert self._process.code == -signal.SIGKILL
 
     def stop(self) -> str:
         """Ask it to end; return what it said."""
-        self._process.send_signal(signal.SIGINT)
-        _, err = self._process.communicate(timeout=START_SECONDS)
-        return err
+        self._process.send(signal.SIGINT)
+        return self._process.wait()[1]
 
 
 @contextmanager

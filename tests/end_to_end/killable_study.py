@@ -1,22 +1,18 @@
 """A study in a process that can be killed, and what it leaves behind."""
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_heart import DEADLINE_SECONDS
 from sqlalchemy import text
 
 from hearteval.cli.main import run_command_line
 from hearteval.store.engines import open_engine
 
-DEADLINE_SECONDS = 600
-"""For which nothing hangs that works, however busy the machine."""
 SYSTEMS = ("original", "shuffled", "retrieval", "reflective", "generic", "advice")
 TABLES = {
     "completions": "id, item_id, system_id, text",
@@ -42,26 +38,6 @@ def write_study(
         encoding="utf-8",
     )
     return path
-
-
-def start(study: Path) -> subprocess.Popen[str]:
-    """Start ``heart run`` in a process of its own."""
-    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "hearteval", "run", str(study), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-
-
-def finish(study: Path) -> Any:
-    """Run the study to its end and return its JSON object."""
-    process = start(study)
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
-    assert process.returncode == 0, err
-    return json.loads(out)
 
 
 def finish_here(study: Path) -> None:

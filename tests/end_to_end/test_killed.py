@@ -4,12 +4,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from killable_study import content, count, finish, finish_here, start, write_study
+from forked_heart import Running, heart, start
+from killable_study import content, count, finish_here, write_study
+from sqlalchemy import Connection, Engine, event
 
 from hearteval.domain import Item, Turn
 from hearteval.items.files import format_items
@@ -19,22 +20,6 @@ pytestmark = pytest.mark.server
 N_ITEMS = 30
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "2"))
 """The whole measurement is 50: ``make soak``."""
-KILLED = """
-import os, signal, sys
-from sqlalchemy import Connection, Engine, event
-from hearteval.cli.main import run_command_line
-table, at_least, study = sys.argv[1:]
-are_there = False
-def before_commit(connection: Connection) -> None:
-    global are_there
-    if are_there:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if connection.dialect.has_table(connection, table):
-        count = f"SELECT count(*) FROM {table}"
-        are_there = connection.exec_driver_sql(count).scalar_one() >= int(at_least)
-event.listen(Engine, "commit", before_commit)
-run_command_line(["run", study, "--json"])
-"""
 PLACES = ("at the bakery", "in my choir", "on the night bus", "at evening school", "in our flat")
 WORRIES = ("the rent", "my exam", "a quarrel with my sister", "my new boss", "moving away")
 
@@ -74,12 +59,26 @@ def prepare(folder: Path) -> Path:
     return study
 
 
+def run_killed(table: str, at_least: str, study: str) -> None:
+    """Be killed in the transaction after that by which a table has so many rows."""
+    are_there = False
+
+    def before_commit(connection: Connection) -> None:
+        nonlocal are_there
+        if are_there:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if connection.dialect.has_table(connection, table):
+            count = f"SELECT count(*) FROM {table}"
+            are_there = connection.exec_driver_sql(count).scalar_one() >= int(at_least)
+
+    event.listen(Engine, "commit", before_commit)
+    heart("run", study, "--json")
+
+
 def kill_when(study: Path, *, table: str, at_least: int) -> None:
-    """Start a run and kill it in the transaction after that by which a table has so many rows."""
-    words = [sys.executable, "-c", KILLED, table, str(at_least), str(study)]
-    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
-    ended = subprocess.run(words, capture_output=True, check=False, text=True, env=environment)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    ended = Running(run_killed, table, str(at_least), str(study))
+    _, err = ended.wait()
+    assert ended.code == -signal.SIGKILL, err
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +99,7 @@ def test_killed_at_several_moments_ends_like_an_undisturbed_run(
     kill_when(study, table="judgments", at_least=n_once + 200)
     n_twice = count(database, "judgments")
     assert n_twice >= n_once + 200
-    done = finish(study)
+    done = start("run", study).end()
     assert done["judgments"]["n_before"] == n_twice
     assert done["judgments"]["n_added"] == done["judgments"]["n_wanted"] - n_twice > 0
     assert content(study) == content(undisturbed)
@@ -108,21 +107,20 @@ def test_killed_at_several_moments_ends_like_an_undisturbed_run(
 
 def kill_after(study: Path, seconds: float) -> bool:
     """Start a run and kill it after a while; tell whether it was still running."""
-    process = start(study)
+    process = start("run", study)
     try:
-        _, err = process.communicate(timeout=seconds)
+        _, err = process.wait(seconds)
     except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.kill()
         return True
-    assert process.returncode == 0, err
+    assert process.code == 0, err
     return False
 
 
 def test_kills_at_random_moments_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
     reference = write_study(tmp_path / "undisturbed", regular=6, adversarial=3)
     started = time.monotonic()
-    finish(reference)
+    start("run", reference).end()
     longest = 1.2 * (time.monotonic() - started)
     expected = content(reference)
     chance = random.Random(2026)
@@ -134,6 +132,6 @@ def test_kills_at_random_moments_lose_nothing_and_do_nothing_twice(tmp_path: Pat
             is_killed = kill_after(study, chance.uniform(0.1, longest))
             n_kills += is_killed
         if is_killed:
-            finish(study)
+            start("run", study).end()
         n_studies += 1
         assert content(study) == expected

@@ -7,28 +7,28 @@ others for the commit that they share.
 import asyncio
 import hashlib
 import json
-import multiprocessing
 import os
 import random
 import re
 import signal
+import subprocess
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 from aiohttp import web
-from killable_study import DEADLINE_SECONDS, content, read, wait_until_left
+from forked_heart import DEADLINE_SECONDS, start
+from killable_study import content, read, wait_until_left
 from scripted_server import completion
 from served_study import fitting_reply, serving
 from study_files import FREE, presets, served, study_text
 
-from hearteval.cli.main import run_command_line
 from hearteval.models.asking import WORKERS_PER_CALL
 
 pytestmark = pytest.mark.server
@@ -36,8 +36,6 @@ pytestmark = pytest.mark.server
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "2"))
 """The whole measurement is 50, 20 of them on PostgreSQL: ``make soak``."""
 MOST_ON_POSTGRES = 20
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
 CALL_SECONDS = 0.02
 N_AT_ONCE = 8
 MOST_CALLS_OF_A_RUN = 16
@@ -109,46 +107,21 @@ def kept(case: Case) -> list[str]:
     return [found[0] for text in texts if (found := NAME.search(text))]
 
 
-def start(case: Case) -> ForkServerProcess:
-    """Start ``heart run`` in a process of its own, forked from one that has imported it already."""
-    process = FORKS.Process(target=run, args=(case,), daemon=True)
-    process.start()
-    return process
-
-
-def run(case: Case) -> None:
-    os.environ["HEART_STORE"] = case.store
-    file = os.open(case.study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
-    run_command_line(["run", str(case.study), "--json"])
-
-
-def said(case: Case) -> str:
-    return case.study.with_suffix(".said").read_text(encoding="utf-8")
-
-
-def finish(case: Case) -> None:
-    process = start(case)
-    process.join(DEADLINE_SECONDS)
-    assert process.exitcode == 0, said(case)
-
-
 def kill_after(case: Case, provider: Provider, *, n_calls: int, seconds: float) -> bool:
     """Start a run, kill it a while after so many calls; tell whether it was still running."""
     enough = len(provider.begun) + n_calls
-    process = start(case)
+    process = start("run", case.study, case.store)
     deadline = time.monotonic() + DEADLINE_SECONDS
-    while process.is_alive() and len(provider.begun) < enough:
+    while process.code is None and len(provider.begun) < enough:
         assert time.monotonic() < deadline, "the run asks nothing"
         time.sleep(0.002)
-    process.join(seconds)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
     process.kill()
-    process.join()
     hear_out(provider.url)
     wait_until_left(case.store)
-    assert process.exitcode in (-signal.SIGKILL, 0), said(case)
-    return process.exitcode != 0
+    assert process.code in (-signal.SIGKILL, 0), process.wait()
+    return process.code != 0
 
 
 def hear_out(url: str) -> None:
@@ -179,7 +152,7 @@ def disturb(case: Case, provider: Provider, chance: random.Random, most: int) ->
             return n_kills, n_lost
         n_kills += 1
     n_before = len(provider.begun)
-    finish(case)
+    start("run", case.study, case.store).end()
     assert stored.isdisjoint(provider.begun[n_before:])
     return n_kills, n_lost
 
@@ -211,7 +184,7 @@ def test_kills_at_random_moments_pay_for_nothing_twice(
     with serving(provider.answer) as server:
         provider.url = server.url
         reference = prepare(tmp_path / "undisturbed", server.url, new_store())
-        finish(reference)
+        start("run", reference.study, reference.store).end()
         expected, calls = content(reference.study, reference.store), Counter(provider.begun)
         assert set(calls.values()) == {1}
         n_kills = n_studies = 0

@@ -5,9 +5,6 @@ The server counts what it bills for every call that reaches it, whatever became 
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -17,13 +14,13 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from forked_heart import start
 from heart_command import Heart
 from killable_study import wait_until_left
 from scripted_server import completion
 from served_study import fitting_reply, serving, write_study
 
 pytestmark = pytest.mark.server
-DEADLINE_SECONDS = 300
 N_IN, N_OUT = 300, 100
 USD_PER_TOKEN = 1e-5
 CALL_USD = (N_IN + N_OUT) * USD_PER_TOKEN
@@ -33,9 +30,6 @@ CEILING_USD = 0.05
 N_AT_ONCE = 16
 PRICED = (
     f"concurrency = {N_AT_ONCE}\nmax_tokens = {MAX_TOKENS}\nprice = {{ input = 10, output = 10 }}"
-)
-DATABASES = pytest.mark.parametrize(
-    "database", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres])]
 )
 
 
@@ -63,65 +57,38 @@ class Provider:
         return self.asked.total() * CALL_USD
 
 
-def environment(store: str | None) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
-    return kept if store is None else {**kept, "HEART_STORE": store}
-
-
-def start(study: Path, store: str | None) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(store),
-    )
-
-
-def place(database: str, request: pytest.FixtureRequest) -> str | None:
-    return None if database == "sqlite" else str(request.getfixturevalue("postgres_url"))
-
-
-@DATABASES
-def test_two_runs_together_never_pass_the_limit(
-    tmp_path: Path, database: str, request: pytest.FixtureRequest
-) -> None:
-    store, provider = place(database, request), Provider(seconds=1.0)
+def test_two_runs_together_never_pass_the_limit(tmp_path: Path, place: str) -> None:
+    provider = Provider(seconds=1.0)
     limit = 20 * CALL_USD
     with serving(provider.answer) as server:
         study = write_study(
             tmp_path, server.url, regular=40, extra=PRICED, limit=f"max_usd = {limit}"
         )
-        runs = [start(study, store) for _ in range(2)]
-        ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
+        runs = [start("run", study, place, "--yes") for _ in range(2)]
+        ended = [run.wait() for run in runs]
 
     assert provider.billed_usd <= limit
     assert set(provider.asked.values()) == {1}
-    assert [run.returncode for run in runs] == [1, 1], ended
+    assert [run.code for run in runs] == [1, 1], ended
     said = [json.loads(out) for out, _ in ended]
     assert all("dollars would be passed" in one["stopped"] for one in said)
     assert max(one["spent_usd"] for one in said) == pytest.approx(provider.billed_usd)
     assert limit - provider.billed_usd < CEILING_USD
 
 
-@DATABASES
 def test_what_a_killed_run_had_under_way_stays_booked_until_the_bill_is_known(
-    tmp_path: Path, database: str, request: pytest.FixtureRequest, heart: Heart
+    tmp_path: Path, place: str, heart: Heart
 ) -> None:
-    store, provider = place(database, request), Provider(seconds=0.3, most=32)
+    provider = Provider(seconds=0.3, most=32)
     with serving(provider.answer) as server, pytest.MonkeyPatch.context() as patch:
         study = write_study(tmp_path, server.url, regular=40, extra=PRICED, limit="max_usd = 50.0")
-        killed = start(study, store)
-        while provider.asked.total() < 40 and killed.poll() is None:
+        killed = start("run", study, place, "--yes")
+        while provider.asked.total() < 40 and killed.code is None:
             threading.Event().wait(0.01)
         killed.kill()
-        killed.communicate()
-        wait_until_left(store or "")
+        wait_until_left(place)
         provider.most = inf
-        if store is not None:
-            patch.setenv("HEART_STORE", store)
-        else:
-            patch.delenv("HEART_STORE", raising=False)
+        patch.setenv("HEART_STORE", place)
 
         billed = provider.billed_usd
         dry = heart("run", study, "--dry-run", "--json").json

@@ -1,14 +1,15 @@
 """A server that goes away in the middle of a run: the run waits and ends as if it had not."""
 
 import os
-import subprocess
-import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
-from killable_study import DEADLINE_SECONDS, finish_here, write_study
+from forked_heart import Running, heart
+from killable_study import finish_here, write_study
 from postgres_server import running_server
+from sqlalchemy import Connection, Engine, event
 
 from hearteval.store.copy import copy_store
 from hearteval.store.rows import TABLES
@@ -18,23 +19,24 @@ pytestmark = [pytest.mark.server, pytest.mark.postgres]
 
 OUTAGE_SECONDS = float(os.environ.get("HEART_TEST_OUTAGE_SECONDS", "3"))
 """The whole measurement is 60: ``make soak``."""
-HALTED = """
-import sys
-from sqlalchemy import Connection, Engine, event
-from hearteval.cli.main import run_command_line
-has_judged = False
-def before_commit(connection: Connection) -> None:
-    global has_judged
-    if has_judged or not connection.dialect.has_table(connection, "judgments"):
-        return
-    has_judged = bool(connection.exec_driver_sql("SELECT count(*) FROM judgments").scalar_one())
-    if has_judged:
-        print("judged", flush=True)
-        sys.stdin.readline()
-event.listen(Engine, "commit", before_commit)
-run_command_line(["run", sys.argv[1]])
-"""
-"""A run that says so when it has judged, and goes on when it is told to."""
+
+
+def run_halted(study: str, go_on: str) -> None:
+    """Say so when it has judged, and go on when there is a file."""
+    has_judged = False
+
+    def before_commit(connection: Connection) -> None:
+        nonlocal has_judged
+        if has_judged or not connection.dialect.has_table(connection, "judgments"):
+            return
+        has_judged = bool(connection.exec_driver_sql("SELECT count(*) FROM judgments").scalar_one())
+        if has_judged:
+            os.write(1, b"judged\n")
+            while not Path(go_on).exists():
+                time.sleep(0.01)
+
+    event.listen(Engine, "commit", before_commit)
+    heart("run", study)
 
 
 def ids_by_kind(store: SqlStore) -> dict[str, list[str]]:
@@ -48,22 +50,16 @@ def test_a_run_waits_for_its_database(
     finish_here(reference)
     study = write_study(tmp_path / "study")
     with running_server(tmp_path_factory.mktemp("outage")) as server:
-        process = subprocess.Popen(
-            [sys.executable, "-c", HALTED, str(study)],
-            env=os.environ | {"HEART_STORE": server.url},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == "judged\n"
+        go_on = tmp_path / "go_on"
+        process = Running(run_halted, str(study), str(go_on), store=server.url)
+        assert process.line() == "judged\n"
         server.stop()
         restart = threading.Timer(OUTAGE_SECONDS, server.start)
         restart.start()
-        _, err = process.communicate("go on\n", timeout=DEADLINE_SECONDS)
+        go_on.touch()
+        _, err = process.wait()
         restart.join()
-        assert process.returncode == 0, err
+        assert process.code == 0, err
         lines = [line for line in err.splitlines() if " so far" not in line]
         assert len(lines) == 1, lines
         (said,) = lines

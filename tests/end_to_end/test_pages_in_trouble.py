@@ -5,14 +5,13 @@ Nothing that somebody typed is lost: it stands in the page that says that it was
 
 import os
 import resource
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from forked_heart import start
 from postgres_server import running_server
-from served_pages import START_SECONDS, Answer, Person, Prepared, Served, prepare, serving
+from served_pages import Answer, Person, Prepared, Served, prepare, serving
 from test_bad_disks import resize, small_disk  # noqa: F401 - a fixture
 
 from hearteval.store.sql import SqlStore
@@ -121,12 +120,12 @@ def test_a_study_on_a_read_only_disk_is_not_served_and_one_line_says_why(
     resize(small_disk, "size=100m")
     prepared = prepare(small_disk / "study")
     resize(small_disk, "ro")
-    heart = [sys.executable, "-m", "hearteval", "serve", str(prepared.file), "--port", "0"]
-    done = subprocess.run(heart, capture_output=True, check=False, text=True, timeout=START_SECONDS)
+    done = start("serve", prepared.file, None, "--port", "0")
+    _, err = done.wait()
     resize(small_disk, "rw,size=100m")
-    assert done.returncode in (1, 2)
-    assert "cannot be written" in done.stderr or "writable" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code in (1, 2)
+    assert "cannot be written" in err or "writable" in err
+    assert "Traceback" not in err
 
 
 def test_a_file_that_is_away_for_a_while(tmp_path: Path) -> None:

@@ -1,17 +1,15 @@
-"""Three writers and five raters in real browsers, from links to a ranking beside systems."""
+"""Two writers and five raters in real browsers, from links to a ranking beside systems."""
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from browser_site import new_context
+from forked_heart import start
 from heart_command import Heart
 from playwright.sync_api import Browser, Page, expect
 from study_files import presets, study_text
@@ -20,16 +18,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 PEOPLE = """
 [people]
-writers_per_item = 3
+writers_per_item = 2
 raters_per_pair = 5
 overlap = 0.25
 edge = ["risk", "medical", "abuse", "minor"]
 """
-N_ITEMS, N_WRITERS, N_RATERS = 4, 3, 5
+N_ITEMS, N_WRITERS, N_RATERS = 4, 2, 5
 REPLIES = (
     "That is a lot to carry on your own. What was the hardest part of today?",
     "I hear how tired you are. Who could be with you this evening?",
-    "No wonder it keeps you awake. What would make tonight a little easier?",
 )
 ENDINGS = ("Really?", "I am here.", "That is hard.", "Take your time.")
 LABELS = ("A is slightly better", "B is slightly better", "A is significantly better")
@@ -42,22 +39,14 @@ SCREENED = re.compile(r"may be shown: (\d+)\. Waiting for a reviewer: (\d+).*Kep
 @contextmanager
 def heart_serve(study: Path) -> Iterator[str]:
     """Serve a study with a command of its own; its link for the researcher. Ctrl-C ends it."""
-    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "hearteval", "serve", str(study), "--json", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as server:
-        assert server.stdout is not None
-        try:
-            line = server.stdout.readline()
-            assert line, server.communicate(timeout=300)
-            yield json.loads(line)["researcher"]
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.communicate(timeout=300)
+    server = start("serve", study, None, "--port", "0")
+    try:
+        line = server.line()
+        assert line, server.wait()
+        yield json.loads(line)["researcher"]
+    finally:
+        server.send(signal.SIGINT)
+        server.wait()
 
 
 def come(browser: Browser, link: str) -> Page:

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from forked_heart import DEADLINE_SECONDS
 from heart_command import end, start
-from killable_study import DEADLINE_SECONDS, TABLES, read
+from killable_study import TABLES, read
 from own_processes import children_of
 from scripted_server import Answer, ScriptedServer
 from served_study import healthy, is_probe, serving, write_study

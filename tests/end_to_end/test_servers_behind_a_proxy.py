@@ -1,9 +1,7 @@
 """Two ``heart serve`` on one PostgreSQL behind a proxy, one of them killed; and a backup of it."""
 
-import os
 import re
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from forked_heart import start
 from heart_command import Heart
 from postgres_server import PostgresServer, server_folder
 from round_robin import proxied
@@ -182,17 +181,11 @@ def test_an_older_study_file_is_refused_and_a_newer_one_takes_over(
             until(lambda: readiness(first) == "version 2 is served elsewhere, and 1 here")
             until(lambda: readiness(third) == "ready")
             assert look(store)[1].versions == (1, 2)
-            refused = subprocess.run(
-                [sys.executable, "-m", "hearteval", "serve", str(older.file), "--port", "0"],
-                env=os.environ | {"HEART_STORE": postgres_url},
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=WAIT_SECONDS,
-            )
-            assert refused.returncode == 2
-            assert "describes version 1 of the study" in refused.stderr
-            assert "start it again with that study file" in first.stop()
+            refused = start("serve", older.file, postgres_url, "--port", "0")
+            _, err = refused.wait()
+            assert refused.code == 2
+            assert "describes version 1 of the study" in err
+            until(lambda: "start it again with that study file" in first.complaint)
 
 
 def pg(program: str, *words: str) -> None:

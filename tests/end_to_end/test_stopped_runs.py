@@ -2,16 +2,14 @@
 
 import asyncio
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from aiohttp import web
+from forked_heart import Running, start
 from scripted_server import Answer
 from served_study import healthy, serving, write_study
 
@@ -19,18 +17,8 @@ pytestmark = pytest.mark.server
 PRICED = "concurrency = 2\nprice = { input = 1.0, output = 2.0 }"
 
 
-def start(study: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={k: v for k, v in os.environ.items() if k != "HEART_STORE"},
-    )
-
-
 def test_terminated_run_keeps_its_calls_and_the_next_one_asks_the_rest(tmp_path: Path) -> None:
-    runs: list[subprocess.Popen[str]] = []
+    runs: list[Running] = []
 
     def stopping() -> Answer:
         n_judged = 0
@@ -39,7 +27,7 @@ def test_terminated_run_keeps_its_calls_and_the_next_one_asks_the_rest(tmp_path:
             nonlocal n_judged
             n_judged += body["model"] == "their-judge"
             if n_judged == 6 and len(runs) == 1:
-                runs[0].send_signal(signal.SIGTERM)
+                runs[0].send(signal.SIGTERM)
                 await asyncio.sleep(0.3)  # it is under way when the run is told to stop
             return await healthy()(request, body)
 
@@ -47,16 +35,16 @@ def test_terminated_run_keeps_its_calls_and_the_next_one_asks_the_rest(tmp_path:
 
     with serving(stopping()) as server:
         study = write_study(tmp_path, server.url, extra=PRICED)
-        runs.append(start(study))
-        out, err = runs[0].communicate(timeout=200)
+        runs.append(start("run", study, None, "--yes"))
+        out, err = runs[0].wait()
         n_first = len(server.bodies)
-        runs.append(start(study))
-        again, complaint = runs[1].communicate(timeout=200)
+        runs.append(start("run", study, None, "--yes"))
+        again, complaint = runs[1].wait()
 
-    assert runs[0].returncode == 130, err
+    assert runs[0].code == 130, err
     assert json.loads(out)["error"]["kind"] == "interrupted"
     assert err.splitlines()[-1].startswith("heart: stopped; what was stored is kept")
-    assert runs[1].returncode == 0, complaint
+    assert runs[1].code == 0, complaint
     assert json.loads(again)["judgments"]["n_missing"] == 0
     asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
     assert set(asked.values()) == {1}

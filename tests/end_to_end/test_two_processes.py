@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -12,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from forked_heart import start
 from scripted_server import Answer, say
 from served_study import always, healthy, is_probe, serving, write_study
 
@@ -21,9 +19,6 @@ pytestmark = pytest.mark.server
 DEADLINE_SECONDS = 300
 N_AT_ONCE = 2
 PRICED = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 1.0, output = 2.0 }}"
-DATABASES = pytest.mark.parametrize(
-    "database", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres])]
-)
 
 
 def slowly() -> Answer:
@@ -51,30 +46,13 @@ def once_two_ask() -> Answer:
     return answer
 
 
-def start(study: Path, store: str | None) -> subprocess.Popen[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
-    if store is not None:
-        environment["HEART_STORE"] = store
-    return subprocess.Popen(
-        [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-
-
-@DATABASES
-def test_two_runs_on_one_store_pay_once_and_both_end_well(
-    tmp_path: Path, database: str, request: pytest.FixtureRequest
-) -> None:
-    store = None if database == "sqlite" else request.getfixturevalue("postgres_url")
+def test_two_runs_on_one_store_pay_once_and_both_end_well(tmp_path: Path, place: str) -> None:
     with serving(once_two_ask()) as server:
         study = write_study(tmp_path, server.url, regular=20, extra=PRICED)
-        runs = [start(study, store) for _ in range(2)]
-        ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
+        runs = [start("run", study, place, "--yes") for _ in range(2)]
+        ended = [run.wait() for run in runs]
 
-    assert [run.returncode for run in runs] == [0, 0], ended
+    assert [run.code for run in runs] == [0, 0], ended
     said = [json.loads(out) for out, _ in ended]
     asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
     assert set(asked.values()) == {1}
@@ -87,20 +65,18 @@ def test_two_runs_on_one_store_pay_once_and_both_end_well(
         assert "on this store too: each question is asked once, the budget is one" in told
 
 
-@DATABASES
 def test_run_that_comes_later_gets_work_while_the_first_waits_for_its_calls(
-    tmp_path: Path, database: str, request: pytest.FixtureRequest
+    tmp_path: Path, place: str
 ) -> None:
-    store = None if database == "sqlite" else request.getfixturevalue("postgres_url")
     with serving(once_two_ask()) as server:
         study = write_study(tmp_path, server.url, regular=40, extra=PRICED)
-        runs = [start(study, store)]
-        while len(server.bodies) < N_AT_ONCE and runs[0].poll() is None:
+        runs = [start("run", study, place, "--yes")]
+        while len(server.bodies) < N_AT_ONCE and runs[0].code is None:
             threading.Event().wait(0.01)
-        runs.append(start(study, store))
-        ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
+        runs.append(start("run", study, place, "--yes"))
+        ended = [run.wait() for run in runs]
 
-    assert [run.returncode for run in runs] == [0, 0], ended
+    assert [run.code for run in runs] == [0, 0], ended
     said = [json.loads(out) for out, _ in ended]
     assert said[1]["completions"]["n_added"] > 0
     assert sum(one["completions"]["n_added"] for one in said) == said[0]["completions"]["n_wanted"]
@@ -110,10 +86,10 @@ def test_each_of_two_runs_stops_a_judge_that_says_nothing_usable(tmp_path: Path)
     at_once = PRICED.replace("concurrency = 2", "concurrency = 50")
     with serving(always(their_judge=say("I prefer reply A."))) as server:
         study = write_study(tmp_path, server.url, regular=8, extra=at_once)
-        runs = [start(study, None) for _ in range(2)]
-        ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
+        runs = [start("run", study, None, "--yes") for _ in range(2)]
+        ended = [run.wait() for run in runs]
 
     n_asked = sum(body["model"] == "their-judge" and not is_probe(body) for body in server.bodies)
     assert n_asked == 2 * 2 * FIRST_QUESTIONS
-    assert [run.returncode for run in runs] == [1, 1], ended
+    assert [run.code for run in runs] == [1, 1], ended
     assert all("none of its first 8 questions" in told for _, told in ended)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from heart_command import end, start
+from forked_heart import start
 from killable_study import TABLES, read
 from scripted_server import Answer, ScriptedServer
 from served_study import healthy, is_probe, serving, write_study
@@ -30,14 +30,11 @@ N_AT_ONCE = 2
 AT_ONCE = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 0, output = 0 }}"
 CALLS = "requested, effective, finish_reason, usage, cost"
 ALL = {**TABLES, "judgments": f"{TABLES['judgments']}, {CALLS}", "labels": "id, verdict, evidence"}
-DATABASES = pytest.mark.parametrize(
-    "database", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres])]
-)
 
 
 def plan(study: Path, store: str) -> None:
     """Have the systems answer, and plan what is to be judged, as a coordinator does."""
-    end(start("complete", study, store))
+    start("complete", study, store, "--yes").end()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEART_STORE", store)
         with open_grown(load_study(study), Quiet()) as (session, stored):
@@ -82,27 +79,21 @@ def asked_once(server: ScriptedServer) -> bool:
     return set(asked.values()) == {1}
 
 
-@DATABASES
-def test_two_workers_answer_everything_once_as_a_run_alone_does(
-    tmp_path: Path, database: str, request: pytest.FixtureRequest
-) -> None:
-    store = str(tmp_path / "shared.db")
-    if database == "postgres":
-        store = request.getfixturevalue("postgres_url")
+def test_two_workers_answer_everything_once_as_a_run_alone_does(tmp_path: Path, place: str) -> None:
     with serving(once_two_work()) as server:
         study = write_study(tmp_path, server.url, regular=20, extra=AT_ONCE)
-        plan(study, store)
-        workers = [start("work", study, store) for _ in range(2)]
-        counts = [end(one)["answers"].get("judgments", {"n_added": 0}) for one in workers]
+        plan(study, place)
+        workers = [start("work", study, place, "--yes") for _ in range(2)]
+        counts = [one.end()["answers"].get("judgments", {"n_added": 0}) for one in workers]
 
         assert asked_once(server)
         assert all(one["n_added"] for one in counts)
-        run = end(start("run", study, store))
+        run = start("run", study, place, "--yes").end()
         assert run["judgments"]["n_before"] == sum(one["n_added"] for one in counts) == 120
         assert run["judgments"]["n_added"] == 0
-        end(start("run", study, str(tmp_path / "alone.db")))
+        start("run", study, str(tmp_path / "alone.db"), "--yes").end()
 
-    assert tables(store) == tables(str(tmp_path / "alone.db"))
+    assert tables(place) == tables(str(tmp_path / "alone.db"))
 
 
 SRUN = """#!/bin/sh
@@ -153,15 +144,14 @@ def test_questions_of_a_killed_worker_are_asked_by_the_next_one(tmp_path: Path) 
     with serving(slowly()) as server:
         study = write_study(tmp_path, server.url, regular=8, extra=AT_ONCE)
         plan(study, store)
-        killed = start("work", study, store)
+        killed = start("work", study, store, "--yes")
         n_before = len(server.bodies)
         while len(server.bodies) < n_before + 10:
-            assert killed.poll() is None, killed.communicate()
+            assert killed.code is None, killed.wait()
             threading.Event().wait(0.01)
         killed.kill()
-        killed.communicate()
-        end(start("work", study, store))
-        run = end(start("run", study, store))
+        start("work", study, store, "--yes").end()
+        run = start("run", study, store, "--yes").end()
 
     assert run["judgments"]["n_before"] == run["judgments"]["n_wanted"] == 48
     n_answered = 8 + 1 + 48  # replies of the model, a probe, judgments
@@ -172,9 +162,9 @@ def test_worker_that_waits_answers_what_is_planned_meanwhile(tmp_path: Path) -> 
     store = str(tmp_path / "waited.db")
     with serving(healthy()) as server:
         study = write_study(tmp_path, server.url, regular=4, extra=AT_ONCE)
-        end(start("complete", study, store))
-        waiting = start("work", study, store, "--wait", "300", "--max-questions", "24")
+        start("complete", study, store, "--yes").end()
+        waiting = start("work", study, store, "--yes", "--wait", "300", "--max-questions", "24")
         plan(study, store)
-        done = end(waiting)
+        done = waiting.end()
 
     assert done["answers"]["judgments"]["n_added"] == 24
