@@ -1,143 +1,241 @@
-"""What becomes of a study on two Ray nodes when a worker, a node, the head or the database is lost.
+"""What becomes of a study on two Ray nodes when one of their parts is lost.
 
-    PYTHONPATH=tests:tests/end_to_end python benchmarks/ray_losses.py --items 40 [LOSS]...
+    PYTHONPATH=tests:tests/end_to_end python benchmarks/ray_losses.py --items 12 [LOSS]...
 
-A loss is nobody, worker, node, head or database; without one, all of them.
+A loss is nobody, worker, node, head, database or cut; without one, all of them, each in a run of
+its own. As root on Linux: two hosts with a Ray node each are network namespaces, behind one bridge
+with the host of the database, in a namespace of this script's own; nothing of the machine's network
+is touched. Each has one processor. `cut` takes the second host's link down for good. Four workers
+ask a scripted server, which answers after .2 s beside the database; or, with `--model llama`, two
+ask llama.cpp's servers of their own with the tests' tiny model, and judges give no marks of axes,
+so that it takes minutes, not hours. There are 21 calls an item.
 
-Two nodes on this machine, four workers, PostgreSQL, and a scripted server that answers after .2 s.
-Each loss comes once a third of the judge's questions were asked. A run that ends with an error is
-started again, on a new cluster, as a person would. Tables are compared with those of a run alone,
-without times. Called twice: questions of which the server saw more than one call.
+Each loss comes once a third of the judgments is stored. A run that ends with an error is started
+again on a new cluster, as a person would. Tables are compared with those of a run alone, without
+times. Called twice: calls of the scripted server beyond one a question. In flight: calls that the
+run's own report says were under way where a process was killed, "about" and "at most".
 """
 
 import argparse
+import json
 import os
+import re
 import secrets
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from own_processes import children_of
 from postgres_server import PostgresServer, running_server
 from served_study import serving, write_study
 from test_ray_workers import asked, slow, tables
+from tiny_model import TINY_MODEL
 
-from hearteval.config.engine import set_ray_environment
-
-LOSSES = ("nobody", "worker", "node", "head", "database")
+LOSSES = ("nobody", "worker", "node", "head", "database", "cut")
 DOWN_SECONDS = 30
-AT_ONCE = "concurrency = 4\nprice = { input = 0, output = 0 }"
 MOST_RUNS = 4
+HERE = "10.77.0.1"
+"""Of the database and the scripted server."""
+PORT = 6379
+APART = "HEART_LOSSES_APART"
+RAY = str(Path(sys.executable).with_name("ray"))
+MORE_SYSTEMS = "".join(f'[[system]]\npreset = "{name}"\n' for name in ("retrieval", "reflective"))
+
+
+@dataclass(frozen=True)
+class Host:
+    """A network namespace with a link to the bridge; its name is that of the host in it."""
+
+    name: str
+    address: str
+    processor: int
+
+    def start(self, *words: str, **how: Any) -> subprocess.Popen[str]:
+        own = ["taskset", "-c", str(self.processor)]  # else llama.cpp's servers hold each other up
+        own += ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', self.name]
+        return subprocess.Popen(["ip", "netns", "exec", self.name, *own, *words], text=True, **how)
+
+    def cut_off(self) -> None:
+        ip("link", "set", self.name, "down")
+
+    def processes(self) -> list[int]:
+        return [int(pid) for pid in ip("netns", "pids", self.name).split()]
+
+    def kill_all(self, *, but: Sequence[int] = ()) -> None:
+        for pid in set(self.processes()) - {*but}:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
-def cluster() -> Iterator[Any]:
-    """Start a head and a second node on 127.0.0.1, and end both."""
-    from ray.cluster_utils import Cluster
-
-    node: dict[str, Any] = {
-        "num_cpus": 1,
-        "object_store_memory": 100 * 1024**2,
-        "node_ip_address": "127.0.0.1",
-    }
-    found = Cluster(
-        initialize_head=True,
-        head_node_args={**node, "include_dashboard": False},
-        shutdown_at_exit=True,
-    )
+def hosts(n: int) -> Iterator[list[Host]]:
+    """Make so many hosts that reach each other and this namespace, and end them."""
+    found: list[Host] = []
     try:
-        found.add_node(**node)
+        for i in range(n):
+            host = Host(f"heart{os.getpid()}-{i}", f"10.77.0.{2 + i}", i % (os.cpu_count() or 1))
+            ip("netns", "add", host.name)
+            found.append(host)
+            ip(*f"link add {host.name} type veth peer name net0 netns {host.name}".split())
+            ip("link", "set", host.name, "master", "bridge", "up")
+            ip("-n", host.name, "addr", "add", f"{host.address}/24", "dev", "net0")
+            for device in ("net0", "lo"):
+                ip("-n", host.name, "link", "set", device, "up")
         yield found
     finally:
-        found.shutdown()  # type: ignore[no-untyped-call]
+        for host in found:
+            host.kill_all()
+            ip("netns", "del", host.name)
 
 
-def start(study: Path, store: str, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "HEART_STORE": store},
-    )
+def ip(*words: str) -> str:
+    return subprocess.run(["ip", *words], check=True, capture_output=True, text=True).stdout
 
 
-def lose(what: str, nodes: Any, database: PostgresServer) -> None:
-    """Take away a worker, a node, the head, or the database for a while."""
+@contextmanager
+def cluster(folder: Path) -> Iterator[list[Host]]:
+    """Start a head on the first of two hosts and a node on the second."""
+    with hosts(2) as found:
+        head, node = found
+        own = ["--num-cpus", "1", "--object-store-memory", str(100 * 1024**2)]
+        place = ["--head", "--port", str(PORT), "--include-dashboard", "false"]
+        place += ["--temp-dir", str(folder)]
+        for host, where in (head, place), (node, ["--address", f"{head.address}:{PORT}"]):
+            words = [RAY, "start", "--node-ip-address", host.address, *own, *where]
+            assert host.start(*words, stdout=subprocess.DEVNULL).wait() == 0
+        yield found
+
+
+def lose(
+    what: str, found: Sequence[Host], run: subprocess.Popen[str], database: PostgresServer
+) -> None:
+    """Take away a worker, a node, the head, the database for a while, or a host's network."""
+    head, node = found
+    words = children_of(1)
+    worker = next(pid for pid in node.processes() if "ray::_Worker" in words[pid])
     if what == "worker":
-        workers = [
-            pid for pid, words in children_of(os.getpid()).items() if "ray::_Worker" in words
-        ]
-        os.kill(workers[0], signal.SIGKILL)
-    elif what in {"node", "head"}:
-        node = nodes.head_node if what == "head" else next(iter(nodes.worker_nodes))
-        node.kill_all_processes(check_alive=False, allow_graceful=False)
+        os.kill(worker, signal.SIGKILL)
+    elif what == "node":
+        node.kill_all()
+    elif what == "head":
+        head.kill_all(but=[*children_of(run.pid)])
+    elif what == "cut":
+        node.cut_off()
     elif what == "database":
         database.stop()
         time.sleep(DOWN_SECONDS)
         database.start()
 
 
-def tried(what: str, folder: Path, items: int, database: PostgresServer) -> tuple[Any, ...]:
-    """Return runs, whether tables are those of a run alone, questions, calls too many, seconds."""
-    folder.mkdir()
-    store, alone = database.create_database(f"loss_{what}"), str(folder / "alone.db")
+def n_judged(store: str) -> int:
+    with psycopg.connect(store) as connection, suppress(psycopg.errors.UndefinedTable):
+        found = connection.execute("SELECT count(*) FROM judgments").fetchone()
+        return int(found[0]) if found else 0
+    return 0
+
+
+def write(folder: Path, url: str, given: argparse.Namespace) -> Path:
+    """Write a study of four baselines and a model, judged by a model."""
+    at_once = 2 if given.model == "llama" else 4
+    extra = f"concurrency = {at_once}\nprice = {{ input = 0.001, output = 0.001 }}"
+    study = write_study(folder, url, regular=given.items, extra=extra)
+    text = study.read_text().replace("[[system]]\n", MORE_SYSTEMS + "[[system]]\n", 1)
+    if given.model == "llama":
+        text = re.sub(r'model = ".*\nbase_url = .*', f'model = "local:{TINY_MODEL}"', text)
+        text = text.replace("[judging]", '[judging]\naxes = ["H"]\naxis_marks = "off"')
+    study.write_text(text)
+    return study
+
+
+def tried(what: str, study: Path, store: str, given: argparse.Namespace, database: Any) -> Any:
+    """Return how many runs it took, the last one's JSON object, and seconds until and after."""
     os.environ["HEART_STORE"] = store  # of the nodes too
-    n_judged, n_runs, is_lost, code = 6 * items, 0, what == "nobody", 1
-    with serving(slow()) as server:
-        study = write_study(folder, server.url, regular=items, extra=AT_ONCE)
+    is_lost, began, lost_at = what == "nobody", time.monotonic(), 0.0
+    n_third = 20 * given.items / 3
+    for n_runs in range(1, MOST_RUNS + 1):
+        with (
+            cluster(study.parent / "ray") as found,
+            (study.parent / f"{what}.json").open("w+") as to,
+        ):
+            words = ["--engine", "ray", "--address", f"{found[0].address}:{PORT}", "--workers"]
+            words.append("2" if given.model == "llama" else "4")
+            command = [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json"]
+            run = found[0].start(*command, *words, stdout=to)
+            while not is_lost and run.poll() is None:
+                if n_judged(store) > n_third:
+                    lose(what, found, run, database)
+                    is_lost, lost_at = True, time.monotonic()
+                time.sleep(0.2)
+            if run.wait() == 0:
+                to.seek(0)
+                now = time.monotonic()
+                return n_runs, json.load(to), now - began, now - lost_at if lost_at else 0.0
+    raise SystemExit(f"{what}: {MOST_RUNS} runs ended with an error")
+
+
+def measure(given: argparse.Namespace, folder: Path, database: PostgresServer) -> None:
+    with serving(slow(), host=HERE) as server:
+        study, alone = write(folder, server.url, given), str(folder / "alone.db")
+        os.environ["HEART_STORE"] = alone
         began = time.monotonic()
-        while n_runs < MOST_RUNS:
-            n_runs += 1
-            with cluster() as nodes:
-                words = ("--engine", "ray", "--address", nodes.address, "--workers", "4")
-                run = start(study, store, *words)
-                said = threading.Thread(target=lambda run=run: print(run.stderr.read()[-400:]))
-                said.start()
-                while not is_lost and run.poll() is None:
-                    if sum(body["model"] == "their-judge" for body in server.bodies) > n_judged / 3:
-                        lose(what, nodes, database)
-                        is_lost = True
-                    time.sleep(0.05)
-                code = run.wait()
-                said.join()
-            if code == 0:
-                break
-        seconds, calls = time.monotonic() - began, asked(server)
-        assert start(study, alone).wait() == 0
-    is_same = code == 0 and tables(store) == tables(alone)
-    return n_runs, is_same, len(calls), calls.total() - len(calls), round(seconds)
+        command = [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json"]
+        subprocess.run(["taskset", "-c", "0", *command], check=True, stdout=subprocess.DEVNULL)
+        print(f"alone: {len(tables(alone)[4])} judgments, {time.monotonic() - began:.0f} s\n")
+        print(
+            "| lost | runs | same tables | questions | called twice | in flight | seconds | after |"
+        )
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+        for what in given.losses:
+            server.bodies.clear()
+            store = database.create_database(f"loss_{what}")
+            n_runs, body, seconds, after = tried(what, study, store, given, database)
+            calls, lost = asked(server), body["in_flight"]
+            row = (
+                what,
+                n_runs,
+                "yes" if tables(store) == tables(alone) else "NO",
+                sum(body[kind]["n_wanted"] for kind in ("completions", "judgments")),
+                calls.total() - len(calls) if calls else "",
+                lost["n_calls"] if lost else 0,
+                round(seconds),
+                round(after),
+            )
+            print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("losses", nargs="*", default=LOSSES)
-    parser.add_argument("--items", type=int, default=40)
+    parser.add_argument("--items", type=int, default=12)
+    parser.add_argument("--model", choices=["scripted", "llama"], default="scripted")
     given = parser.parse_args()
+    if APART not in os.environ:
+        os.environ[APART] = "1"
+        own = ["unshare", "--net", "--mount", sys.executable, *sys.argv]
+        os.execvp(own[0], own)
+    ip("link", "set", "lo", "up")
+    ip("link", "add", "bridge", "type", "bridge")
+    ip("addr", "add", f"{HERE}/24", "dev", "bridge")
+    ip("link", "set", "bridge", "up")
     os.environ |= {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_gcs_rpc_server_reconnect_timeout_s": "15",  # until a lost head ends a run
     }
-    set_ray_environment("127.0.0.1:0")
-    with tempfile.TemporaryDirectory() as name, running_server(made(Path(name) / "db")) as database:
-        print("| lost | runs | same tables | questions | calls too many | seconds |")
-        print("| --- | --- | --- | --- | --- | --- |", flush=True)
-        for what in given.losses:
-            row = (what, *tried(what, Path(name) / what, given.items, database))
-            print("| " + " | ".join(map(str, row)) + " |", flush=True)
-
-
-def made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
+    with tempfile.TemporaryDirectory() as name:
+        for part in ("db", "study"):
+            (Path(name) / part).mkdir()
+        with running_server(Path(name) / "db", host=HERE) as database:
+            measure(given, Path(name) / "study", database)
 
 
 if __name__ == "__main__":

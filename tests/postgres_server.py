@@ -18,10 +18,8 @@ import pytest
 
 START_SECONDS = 300
 USER = "heart"
-SETTINGS = (
-    "-c listen_addresses=127.0.0.1 -c fsync=off -c full_page_writes=off "
-    "-c max_connections=50 -c shared_buffers=64MB"
-)
+LOOPBACK = "127.0.0.1"
+SETTINGS = "-c fsync=off -c full_page_writes=off -c max_connections=50 -c shared_buffers=64MB"
 
 
 def server_folder() -> Path | None:
@@ -48,11 +46,14 @@ def let_through(folder: Path) -> None:
 class PostgresServer:
     """One server; it can be stopped and started again in the middle of a test."""
 
-    def __init__(self, programs: Path, folder: Path) -> None:
-        self._programs, self._folder = programs, folder
+    def __init__(self, programs: Path, folder: Path, host: str = LOOPBACK) -> None:
+        self._programs, self._folder, self._host = programs, folder, host
         self._data = folder / "data"
         self.port = _free_port()
         self._run("initdb", "-D", self._data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
+        if host != LOOPBACK:
+            with (self._data / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all samenet trust\n")
 
     @property
     def folder(self) -> Path:
@@ -61,10 +62,10 @@ class PostgresServer:
 
     @property
     def url(self) -> str:
-        return f"postgresql://{USER}@127.0.0.1:{self.port}/postgres"
+        return f"postgresql://{USER}@{self._host}:{self.port}/postgres"
 
     def start(self) -> None:
-        options = f"{SETTINGS} -p {self.port} -k {self._folder}"
+        options = f"{SETTINGS} -c listen_addresses={self._host} -p {self.port} -k {self._folder}"
         log = self._folder / "log"
         self._run(
             "pg_ctl", "-D", self._data, "-l", log, "-o", options, "-w", "-t", START_SECONDS, "start"
@@ -105,14 +106,14 @@ def _free_port() -> int:
 
 
 @contextmanager
-def running_server(folder: Path) -> Iterator[PostgresServer]:
+def running_server(folder: Path, *, host: str = LOOPBACK) -> Iterator[PostgresServer]:
     """Start a server in an empty folder and stop it at the end; skip where there is none."""
     programs = server_folder()
     if programs is None:
         pytest.skip("no PostgreSQL here: install Debian's postgresql or the wheel pgserver")
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
-    server = PostgresServer(programs, folder)
+    server = PostgresServer(programs, folder, host)
     server.start()
     try:
         yield server

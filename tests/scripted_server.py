@@ -52,16 +52,17 @@ class ScriptedServer:
 
 
 @asynccontextmanager
-async def running_server(*answers: Answer) -> AsyncIterator[ScriptedServer]:
+async def running_server(
+    *answers: Answer, host: str = "127.0.0.1"
+) -> AsyncIterator[ScriptedServer]:
     server = ScriptedServer(deque(answers))
     runner = web.AppRunner(
         _application(server), shutdown_timeout=0.05, handler_cancellation=True, access_log=None
     )
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, host, 0)
     await site.start()
-    host, port = runner.addresses[0][:2]
-    server.url = f"http://{host}:{port}/v1"
+    server.url = f"http://{host}:{runner.addresses[0][1]}/v1"
     try:
         yield server
     finally:

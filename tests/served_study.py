@@ -65,13 +65,13 @@ def write_study(
 
 
 @contextmanager
-def serving(*answers: Answer) -> Iterator[ScriptedServer]:
+def serving(*answers: Answer, host: str = "127.0.0.1") -> Iterator[ScriptedServer]:
     """Serve a script until the block ends."""
     begun, over = threading.Event(), threading.Event()
     found: list[ScriptedServer] = []
 
     async def serve() -> None:
-        async with running_server(*answers) as server:
+        async with running_server(*answers, host=host) as server:
             found.append(server)
             begun.set()
             while not over.is_set():

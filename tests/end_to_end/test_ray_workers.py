@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from own_processes import children_of
 from scripted_server import Answer, ScriptedServer
 from served_study import healthy, is_probe, serving, write_study
 
+from hearteval.engine.local import LocalMap
 from hearteval.models.asking import WORKERS_PER_CALL
 
 pytestmark = pytest.mark.server
@@ -36,6 +37,22 @@ def tables(store: str) -> list[list[tuple[Any, ...]]]:
 def slow() -> Answer:
     async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
         await asyncio.sleep(0.2)
+        return await healthy()(request, body)
+
+    return answer
+
+
+def counted(n_under_way: list[int]) -> Answer:
+    """Answer well, after a while, and note how many calls of the judge are then under way."""
+    n = 0
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        nonlocal n
+        is_judge = body["model"] == "their-judge" and not is_probe(body)
+        n += is_judge
+        n_under_way.append(n)
+        await asyncio.sleep(0.05)
+        n -= is_judge
         return await healthy()(request, body)
 
     return answer
@@ -81,14 +98,38 @@ def test_a_run_whose_ray_worker_is_killed_ends_as_one_alone_does(
 
 
 def test_processes_of_this_machine_answer_for_a_run_as_one_alone_does(tmp_path: Path) -> None:
-    with serving(healthy()) as server:
+    n_under_way: list[int] = []
+    with serving(counted(n_under_way)) as server:
         study = write_study(tmp_path, server.url, regular=6, extra=AT_ONCE)
         body = end(start("run", study, str(tmp_path / "two.db"), "--workers", "2"))
+        assert max(n_under_way) <= N_AT_ONCE
         assert set(asked(server).values()) == {1}
         end(start("run", study, str(tmp_path / "alone.db")))
 
     assert body["judgments"]["n_added"] == body["judgments"]["n_wanted"] == 36
     assert tables(str(tmp_path / "two.db")) == tables(str(tmp_path / "alone.db"))
+
+
+def test_a_run_waits_for_no_lost_worker_once_everything_is_answered(
+    tmp_path: Path, heart: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = []
+
+    def hold(_self: LocalMap, work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+        try:
+            work(*arguments)
+            while True:  # a host without a network: nobody knows yet that it is lost
+                yield
+        finally:
+            ended.append(arguments[1])
+
+    monkeypatch.setattr(LocalMap, "hold", hold)
+    with serving(healthy()) as server:
+        study = write_study(tmp_path, server.url, extra=AT_ONCE)
+        done = heart("run", study, "--workers", "2", "--yes", "--json")
+
+    assert done.json["judgments"]["n_missing"] == 0
+    assert ended == ["system", "judge"]
 
 
 @pytest.mark.parametrize("address", ["auto", "10.0.0.5:6379"])

@@ -168,3 +168,19 @@ def test_worker_that_waits_answers_what_is_planned_meanwhile(tmp_path: Path) -> 
         done = waiting.end()
 
     assert done["answers"]["judgments"]["n_added"] == 24
+
+
+def test_a_run_without_workers_asks_nothing_itself_and_reports(tmp_path: Path) -> None:
+    store = str(tmp_path / "shared.db")
+    with serving(healthy()) as server:
+        study = write_study(tmp_path, server.url, extra=AT_ONCE)
+        run = start("run", study, store, "--workers", "0")
+        n_wanted = {"replies": 3, "judgments": 18}
+        most = str(sum(n_wanted.values()))
+        worked = end(start("work", study, store, "--wait", "300", "--max-questions", most))
+        body = end(run)
+        assert asked_once(server)
+
+    assert {name: worked["answers"][name]["n_added"] for name in n_wanted} == n_wanted
+    assert body["judgments"]["n_missing"] == 0
+    assert len(body["leaderboard"]) == 3

@@ -139,14 +139,18 @@ def engine_options(*, asks: bool) -> Callable[[Command], Command]:
             "--engine", type=NearChoice(["local", "ray"]), help="Where long work is done."
         )
         @click.option("--address", metavar="HOST:PORT", help="The head of a Ray cluster, or auto.")
-        @click.option("--workers", type=click.IntRange(1, 1024), help="Processes at once.")
+        @click.option(
+            "--workers",
+            type=click.IntRange(0 if asks else 1, 1024),
+            help="Processes at once." + asks * " 0: leave all questions to `heart work`.",
+        )
         @wraps(function)
         def command_with_engine(
             *, engine: str | None, address: str | None, workers: int | None, **given: Any
         ) -> None:
             from hearteval.study.session import opened_engine
 
-            work: Callable[[Path, str], None] | None = None
+            work: Callable[..., None] | None = None
             if asks:
                 from hearteval.study.working import work_beside
 

@@ -15,7 +15,7 @@ class Engine(Section):
 
     kind: Literal["local", "ray"] = "local"
     address: Annotated[str, Field(min_length=1)] | None = None
-    workers: Annotated[int, Field(ge=1, le=1024)] = 1
+    workers: Annotated[int, Field(ge=0, le=1024)] = 1
 
 
 def set_ray_environment(address: str | None) -> bool:

@@ -1,8 +1,9 @@
 """Run independent tasks in this process, a bounded number at a time, or in several."""
 
 import asyncio
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack
 from itertools import chain, islice
@@ -15,7 +16,7 @@ R = TypeVar("R")
 Task = Callable[[], Awaitable[None]]
 AHEAD = 2
 """Tasks of each worker that are handed out before the first of their results is taken."""
-WATCH_SECONDS = 15.0
+WATCH_SECONDS = 5.0
 """Between looks at how far workers are that are held."""
 
 
@@ -53,7 +54,10 @@ async def run_tasks(tasks: Iterable[Task], *, n_at_once: int) -> None:
 
 
 class LocalMap:
-    """So many workers on this machine, begun when they are needed; one is this process."""
+    """So many workers on this machine, begun when they are needed; one is this process.
+
+    With none the tasks are this process's too, but what would be held is done elsewhere.
+    """
 
     def __init__(self, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -62,7 +66,7 @@ class LocalMap:
 
     def __call__(self, work: Callable[[T], R], tasks: Iterable[T], /) -> Iterator[R]:
         """Yield what the work makes of each task, in their order."""
-        if self._n_workers == 1:
+        if self._n_workers <= 1:
             return map(work, tasks)
 
         def prepare() -> Callable[[T], Callable[[], R]]:
@@ -71,12 +75,17 @@ class LocalMap:
 
         return map_ahead(prepare, work, tasks, n_ahead=AHEAD * self._n_workers)
 
-    def hold(self, work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+    def hold(self, work: Callable[..., None], *arguments: Any) -> Generator[None]:
         """Have every worker do the same until all have ended; yield now and then meanwhile.
+
+        With none it ends when it is closed.
 
         Raises:
             EngineError: A worker was killed.
         """
+        while not self._n_workers:
+            time.sleep(WATCH_SECONDS)
+            yield
         pool = self._open()
         begun = [pool.submit(work, *arguments) for _ in range(self._n_workers)]
         left: Collection[Future[None]] = begun

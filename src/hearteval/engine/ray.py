@@ -7,7 +7,7 @@ the node that makes a call, and no environment is sent along.
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -71,11 +71,11 @@ class RayMap:
         with _told():
             yield from found
 
-    def hold(self, work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+    def hold(self, work: Callable[..., None], *arguments: Any) -> Generator[None]:
         """Have every worker do the same until all have ended; yield now and then meanwhile.
 
-        A worker that is lost, alone or with its node, begins again on a node that is there: what
-        was done before is for the work to know.
+        Closed before that, it ends them. A worker that is lost, alone or with its node, begins
+        again on a node that is there: what was done before is for the work to know.
 
         Raises:
             EngineError: The cluster is not reached, or is lost.

@@ -3,7 +3,7 @@
 import gc
 import importlib.util
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -233,7 +233,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-WORKERS: ContextVar[Callable[[Path, str], Iterator[None]] | None] = ContextVar(
+WORKERS: ContextVar[Callable[[Path, str], Generator[None]] | None] = ContextVar(
     "WORKERS", default=None
 )
 """Have other processes answer what is open of a study file, until nothing is; None without any."""
@@ -241,7 +241,7 @@ WORKERS: ContextVar[Callable[[Path, str], Iterator[None]] | None] = ContextVar(
 
 @contextmanager
 def opened_engine(
-    study_file: Path | None, *, work: Callable[[Path, str], None] | None, **said: Any
+    study_file: Path | None, *, work: Callable[..., None] | None, **said: Any
 ) -> Iterator[None]:
     """Have long computations done by an engine: that of a study file, as far as nothing is said.
 
@@ -257,16 +257,17 @@ def opened_engine(
     found = Engine() if settings is None else settings.engine
     given = {key: value for key, value in said.items() if value is not None}
     engine = found.model_copy(update=given)
-    held = work if engine.kind == "ray" or engine.workers > 1 else None
+    is_held = work is not None and (engine.kind == "ray" or engine.workers != 1)
     is_far = engine.address is not None and not is_here(engine.address)
-    if held and is_far and settings is not None and "://" not in settings.store:
+    if is_held and is_far and settings is not None and "://" not in settings.store:
         raise SettingsError(
             "workers on several machines need a store in PostgreSQL, as SQLite's locks hold on one:"
             " set study.store or HEART_STORE to postgresql://USER@HOST/DATABASE",
             ids=("study.store",),
         )
     with closing(open_engine(engine)) as opened:
-        before = MAP.set(opened), WORKERS.set(held and partial(opened.hold, held))
+        held = partial(opened.hold, partial(work, n_sharing=engine.workers)) if work else None
+        before = MAP.set(opened), WORKERS.set(held if is_held else None)
         try:
             yield
         finally:
@@ -291,6 +292,11 @@ def open_engine(engine: Engine) -> "LocalMap | RayMap":
 
 
 def _open_ray(engine: Engine) -> "RayMap":
+    if not engine.workers:
+        raise SettingsError(
+            "no workers leave the asking to `heart work`, which needs no Ray: remove --engine ray",
+            ids=("engine.workers",),
+        )
     if importlib.util.find_spec("ray") is None:
         raise SettingsError("the engine ray needs an extra: pip install 'hearteval[ray]'")
     has_token = set_ray_environment(engine.address)  # before Ray reads it

@@ -49,6 +49,7 @@ def work(
     most: int | None = None,
     wait_seconds: float = 0.0,
     who: str | None = None,
+    n_sharing: int = 1,
 ) -> tuple[dict[str, Any], tuple[Failure, ...]]:
     """Claim what is open of a study, ask, store, until nothing is; return counts and failures.
 
@@ -58,6 +59,7 @@ def work(
         most: Questions to ask; None for all.
         wait_seconds: For so long it waits for new questions once nothing is open.
         who: Whose answers, as `Step.who`; None for everybody's.
+        n_sharing: Workers of one run, which share the calls that a model takes at once.
 
     Raises:
         SettingsError: A key or a price is missing, nobody agreed to what it costs, or another
@@ -69,7 +71,7 @@ def work(
     _agree(session, study, found, most, is_waiting=wait_seconds > 0)
     seen = {one.name: one for one in found}
     while True:
-        stopped = _ask(session, study, found, worked)
+        stopped = _ask(session, study, found, worked, n_sharing)
         if stopped or worked.is_full or not _has_more_come(session, stamp, wait_seconds):
             break
         study = stored_study(session)
@@ -86,11 +88,11 @@ class _Agreed(Quiet):
         """Agree."""
 
 
-def work_beside(study_file: Path, who: str) -> None:
+def work_beside(study_file: Path, who: str, *, n_sharing: int) -> None:
     """Answer what is open of these, as a worker of a run that has had its cost agreed to."""
     settings = load_study(study_file)
     with open_to_work(settings, _Agreed()) as (session, study):
-        work(session, study, who=who)
+        work(session, study, who=who, n_sharing=n_sharing)
 
 
 def _find_open(session: Session, study: Study, who: str | None) -> list[Part]:
@@ -148,6 +150,12 @@ def _models(settings: StudySettings) -> dict[str, ModelSettings]:
     return {id_: model for id_, model in models.items() if model.batch is None}
 
 
+def _shared(model: ModelSettings, n_sharing: int) -> ModelSettings:
+    """Give one of so many its calls at once; weights that it serves itself are nobody else's."""
+    n_at_once = model.concurrency if model.path else max(1, model.concurrency // n_sharing)
+    return replace(model, concurrency=n_at_once)
+
+
 def _has_stress_set(store: Store, study: Study, session: Session) -> bool:
     bearers = {system.id for system in store.iter(System, study) if system.kind == "stress"}
     texts = store.iter(Completion, study)
@@ -184,7 +192,9 @@ def _agree(
         session.tell.confirm(LATER, study=str(settings.file))
 
 
-def _ask(session: Session, study: Study, found: Sequence[Part], worked: Worked) -> str | None:
+def _ask(
+    session: Session, study: Study, found: Sequence[Part], worked: Worked, n_sharing: int
+) -> str | None:
     if not found:
         free_what_is_left(session.store)
         return None
@@ -202,7 +212,7 @@ def _ask(session: Session, study: Study, found: Sequence[Part], worked: Worked) 
                 progress=progress,
             )
 
-    models = _models(session.settings)
+    models = {id_: _shared(one, n_sharing) for id_, one in _models(session.settings).items()}
     groups = (({id_: models[id_] for id_ in part.n_open}, part.step.schema) for part in found)
     return ask_models(session, ask, *groups)
 

@@ -12,6 +12,7 @@ from tiny_model import ONE_THREAD, SECONDS, TINY_MODEL, has_ended, has_stopped, 
 
 from hearteval.errors import ModelCallError, SettingsError
 from hearteval.models.local import LocalServer, LocalSettings, run_local_model
+from hearteval.models.local import server as local_server
 
 # Serves until told to end; with "fork", a process of its own making holds its pipes too.
 PARENT = """
@@ -43,6 +44,18 @@ def test_a_model_is_served_on_loopback_under_its_files_name() -> None:
         assert server.model == "tiny"
         assert is_serving(server.base_url)
         server.ensure_running()
+
+
+@pytest.mark.parametrize(
+    ("allowed", "asked", "n"), [({0, 3}, None, 2), ({0, 1, 2, 3}, None, None), ({0}, 3, 3)]
+)
+def test_as_many_threads_compute_as_a_job_may_use_processors(
+    monkeypatch: pytest.MonkeyPatch, allowed: set[int], asked: int | None, n: int | None
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: allowed)
+
+    assert local_server._n_threads(asked) == n
 
 
 @pytest.mark.server

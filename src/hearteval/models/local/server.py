@@ -70,6 +70,18 @@ def _end_with_parent(parent: int) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
+def _n_threads(asked: int | None) -> int | None:
+    """Return how many threads compute; None for llama.cpp's choice, one for each processor's core.
+
+    It counts those of the whole machine, and threads wait for each other in loops: where a job or a
+    container may use some of them, more threads than that would take many times as long.
+    """
+    if asked is not None or not hasattr(os, "sched_getaffinity"):
+        return asked
+    n_allowed = len(os.sched_getaffinity(0))
+    return n_allowed if n_allowed < (os.cpu_count() or 1) else None
+
+
 def _start_server(order: dict[str, Any]) -> Any:
     import xllamacpp  # noqa: PLC0415 - 100 MB of native code, and only this process may load it
 
@@ -81,9 +93,9 @@ def _start_server(order: dict[str, Any]) -> Any:
     params.n_parallel = order["n_parallel"]
     params.kv_unified = False
     params.n_ctx = order["context"] * order["n_parallel"]
-    if order["n_threads"] is not None:
-        params.cpuparams.n_threads = order["n_threads"]
-        params.cpuparams_batch.n_threads = order["n_threads"]
+    n_threads = _n_threads(order["n_threads"])
+    if n_threads is not None:
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = n_threads
     params.n_threads_http = order["n_parallel"] + N_SPARE_HTTP_THREADS
     params.cache_prompt = order["reuse_prompts"]
     params.verbosity = VERBOSITY

@@ -4,8 +4,11 @@ What is opened is closed, whatever ends it.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from math import inf
 from typing import Any, TypeVar
 
 from hearteval.analysis.coverage.missing import Cause
@@ -25,6 +28,8 @@ from hearteval.study.asking.stopping import Stopper, stopping_on_signals
 from hearteval.study.session import WORKERS, Session
 
 T = TypeVar("T")
+REST = 9
+"""A look takes as long as many questions are open: it rests so many times as long after one."""
 
 
 def take_step(
@@ -83,14 +88,29 @@ def take_step(
 
 
 def _have_worked(
-    session: Session, models: Collection[str], part: tuple[str, Study, Step[Any]]
+    session: Session, models: Mapping[str, ModelSettings], part: tuple[str, Study, Step[Any]]
 ) -> None:
+    """Wait for workers, but for none that is still not back once everything is answered.
+
+    That one was cut off from the network, perhaps; its engine may take a minute to find that out.
+    """
     hold, (label, study, step) = WORKERS.get(), part
+    asked = [id_ for id_, model in models.items() if model.batch is None]  # batch jobs are not
     assert hold is not None, "looked before"
-    with session.tell.progress(label, cost=session.store.spent_usd) as progress:
-        for _ in hold(session.settings.file.resolve(), step.who):
-            _, counts = _look(session.store, study, step, models)
-            progress(counts.n_before, counts.n_wanted)
+    is_over, look_at = False, -inf
+    with (
+        session.tell.progress(label, cost=session.store.spent_usd) as progress,
+        closing(hold(session.settings.file.resolve(), step.who)) as held,
+    ):
+        for _ in held:
+            began = time.monotonic()
+            if is_over:
+                break
+            if began > look_at:
+                n_open, counts = _look(session.store, study, step, asked)
+                progress(counts.n_before, counts.n_wanted)
+                is_over = not n_open
+                look_at = time.monotonic() + REST * (time.monotonic() - began)
 
 
 def _look(
