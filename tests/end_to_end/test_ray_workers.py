@@ -42,7 +42,7 @@ def slow() -> Answer:
     return answer
 
 
-def counted(n_under_way: list[int]) -> Answer:
+def noting_calls(n_under_way: list[int]) -> Answer:
     """Answer well, after a while, and note how many calls of the judge are then under way."""
     n = 0
 
@@ -99,7 +99,7 @@ def test_a_run_whose_ray_worker_is_killed_ends_as_one_alone_does(
 
 def test_processes_of_this_machine_answer_for_a_run_as_one_alone_does(tmp_path: Path) -> None:
     n_under_way: list[int] = []
-    with serving(counted(n_under_way)) as server:
+    with serving(noting_calls(n_under_way)) as server:
         study = write_study(tmp_path, server.url, regular=6, extra=AT_ONCE)
         body = end(start("run", study, str(tmp_path / "two.db"), "--workers", "2"))
         assert max(n_under_way) <= N_AT_ONCE
