@@ -8,7 +8,7 @@ near zero it is a tie, and what is shown first gains. Truth is the share over al
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import combinations, product
 from types import SimpleNamespace
@@ -104,7 +104,7 @@ def draw(rng: Rng, design: Design, n: int, share: float, m: int = 2) -> Judgment
         strength,
         {},
     )
-    keys = JudgmentColumns.__slots__[1:]
+    keys = [each.name for each in fields(JudgmentColumns)][1:]
     return JudgmentColumns(names=Names(*names), **dict(zip(keys, columns, strict=True)))
 
 

@@ -4,9 +4,9 @@ Every index counts names in sorted order, and rows stand in the order of their i
 neither the order of judgments nor the ids of imported records change a digit.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from hearteval.stats.comparisons import FloatArray, IntArray
 SCORES: Mapping[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}
 """What the completion shown first has won."""
 BoolArray = NDArray[np.bool_]
+_BESIDE: Final = ("names", "marks")
+"""What of judgments is no column."""
 
 
 class Names(NamedTuple):
@@ -34,42 +36,93 @@ class Names(NamedTuple):
     """By item, the name of the system, writer and repeat."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Column = TypeVar("Column", IntArray, FloatArray)
+
+
+class _Packed(Generic[Column]):
+    """A column that lies in as few bytes as its numbers need, wide whenever it is read."""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
+
+    def __get__(self, columns: "JudgmentColumns | None", owner: type[Any]) -> Column:
+        if columns is None:
+            raise AttributeError("a column has no default")
+        lies: Column = columns.__dict__[self.name]
+        return lies.astype(np.float64 if lies.dtype.kind == "f" else np.int64)
+
+    def __set__(self, columns: "JudgmentColumns", values: Column) -> None:
+        columns.__dict__[self.name] = _pack(values)
+
+
+def _pack(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the same numbers in fewer bytes; other fractions than halves stay as they are."""
+    if values.dtype.kind == "f":
+        halves = values.astype(np.float16)
+        return halves if np.array_equal(halves, values, equal_nan=True) else values
+    ends = values.min(initial=0), values.max(initial=0)
+    return values.astype(np.result_type(*map(np.min_scalar_type, ends)))
+
+
+class _PackedMarks(Mapping[Axis, FloatArray]):
+    """Columns by axis, packed as others are."""
+
+    def __init__(self, lie: Mapping[Axis, NDArray[Any]]) -> None:
+        self.lie = lie
+
+    def __getitem__(self, axis: Axis) -> FloatArray:
+        return self.lie[axis].astype(np.float64)
+
+    def __iter__(self) -> Iterator[Axis]:
+        return iter(self.lie)
+
+    def __len__(self) -> int:
+        return len(self.lie)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgmentColumns:
-    """The judgments among ranked systems, a row each."""
+    """The judgments among ranked systems, a row each.
+
+    Columns lie in few bytes and are made wide, int64 and float64, whenever they are read.
+    """
 
     names: Names
-    item: IntArray
-    pair: IntArray
+    item: _Packed[IntArray] = _Packed()
+    pair: _Packed[IntArray] = _Packed()
     """Numbered by what the pairs are of."""
-    rater: IntArray
+    rater: _Packed[IntArray] = _Packed()
     is_person: BoolArray
-    first: IntArray
+    first: _Packed[IntArray] = _Packed()
     """System of the completion shown as A."""
-    second: IntArray
-    first_text: IntArray
+    second: _Packed[IntArray] = _Packed()
+    first_text: _Packed[IntArray] = _Packed()
     """Completion shown as A."""
-    second_text: IntArray
-    one_text: IntArray
+    second_text: _Packed[IntArray] = _Packed()
+    one_text: _Packed[IntArray] = _Packed()
     """Completion of the pair that a hash puts first, whatever was shown first: see `pair_sides`."""
-    score: FloatArray
+    score: _Packed[FloatArray] = _Packed()
     """1 where A won, 0.5 a tie, 0 where B won."""
-    strength: FloatArray
+    strength: _Packed[FloatArray] = _Packed()
     """1 to 5; 0 of a tie."""
     marks: Mapping[Axis, FloatArray]
     """Score of A on an axis, NaN where it has no mark; axes with any mark only."""
 
+    def __post_init__(self) -> None:
+        packed = _PackedMarks({axis: _pack(column) for axis, column in self._lying_marks.items()})
+        object.__setattr__(self, "marks", packed)
+
     def __len__(self) -> int:
-        return len(self.item)
+        return len(self.is_person)
+
+    @property
+    def _lying_marks(self) -> Mapping[Axis, NDArray[Any]]:
+        return self.marks.lie if isinstance(self.marks, _PackedMarks) else self.marks
 
     def select(self, rows: BoolArray | IntArray) -> "JudgmentColumns":
         """Return some of the rows."""
-        values: dict[str, Any] = {
-            name: getattr(self, name)[rows]
-            for name in self.__slots__
-            if name not in ("names", "marks")
-        }
-        marks = {axis: column[rows] for axis, column in self.marks.items()}
+        values = {name: lies[rows] for name, lies in vars(self).items() if name not in _BESIDE}
+        marks = {axis: column[rows] for axis, column in self._lying_marks.items()}
         return JudgmentColumns(names=self.names, marks=marks, **values)
 
     @property
@@ -127,7 +180,7 @@ def to_columns(judgments: Judgments, data: StudyData) -> JudgmentColumns:
         "second_text": np.where(first_text == one, other, one),
         "one_text": one,
         "score": judgments.score,
-        "strength": judgments.strength.astype(np.float64),
+        "strength": judgments.strength.astype(np.float16),
     }
     is_human = np.array([rater.kind == "human" for rater in names.raters], dtype=np.bool_)
     columns["is_person"] = is_human[columns["rater"]]
@@ -186,4 +239,4 @@ def _names(data: StudyData) -> Names:
 def _marks(judgments: Judgments) -> dict[Axis, FloatArray]:
     """Return the score of A by axis."""
     said = {axis: judgments.said(axis)[0] for axis in judgments.axes}
-    return {axis: won(choice) for axis, choice in said.items()}
+    return {axis: won(choice).astype(np.float16) for axis, choice in said.items()}

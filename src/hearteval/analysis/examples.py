@@ -124,13 +124,16 @@ class _Compared:
         _, place = np.unique(self.names, return_inverse=True)
         ends = np.stack([judgments.first_system.codes[first], judgments.second_system.codes[first]])
         self.left, self.right = np.take_along_axis(ends, np.argsort(place[ends], axis=0), axis=0)
-        self.pair_ids = [judgments.pair.values[k] for k in pair_codes]
-        self.item_ids = [judgments.item.values[k] for k in judgments.item.codes[first]]
+        pair_values = judgments.pair.values
+        self.pair_ids = [pair_values[k] for k in pair_codes]
+        items = judgments.item
+        self.item_ids = [items.values[k] for k in items.codes[first]]
         self.n = np.bincount(self.pair)
         self.rows = np.split(np.argsort(self.pair, kind="stable"), np.cumsum(self.n)[:-1])
-        won = [judgments.winner == end[self.pair] for end in (self.left, self.right)]
+        winner, strength = judgments.winner, judgments.strength
+        won = [winner == end[self.pair] for end in (self.left, self.right)]
         self.n_for = np.stack([self._sum(side) for side in won])
-        self.strengths = np.stack([self._sum(side * judgments.strength) for side in won])
+        self.strengths = np.stack([self._sum(side * strength) for side in won])
         is_person = judgments.rater.is_in(people)
         leads = [
             self._sum((won[1].astype(np.int64) - won[0]) * kind) for kind in (~is_person, is_person)
@@ -168,9 +171,7 @@ class _Compared:
             contest=float(self.contest[k]),
             lead=float(self.lead[k]),
             ahead=(None, right, left)[ahead],
-            assignment_ids=tuple(
-                sorted(map(bytes.decode, self.judgments.assignment[self.rows[k]].tolist()))
-            ),
+            assignment_ids=tuple(sorted(self.judgments.select(self.rows[k]).assignment_ids)),
             is_opposed=k in self.opposed,
         )
 

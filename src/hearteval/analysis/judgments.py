@@ -5,10 +5,10 @@ of its own. Whoever needs a few rows only may walk over them as `JudgmentRow`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, compress
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 
 TIE: Final = "tie"
 SmallArray = NDArray[np.int8]
-Rows = BoolArray | IntArray | slice
+Rows = BoolArray | IntArray | NDArray[np.int32] | slice
 """Which rows: a mark for each, or their places."""
 
 
@@ -139,37 +139,59 @@ class Coded:
         return map(self.values.__getitem__, self.codes.tolist())
 
 
-@dataclass(frozen=True, eq=False)
-class Judgments(Sequence[JudgmentRow]):
-    """Judgments with what they are about, in no order; the columns are of one length."""
+Column = TypeVar("Column", NDArray[Any], Coded)
 
-    assignment: NDArray[np.bytes_]
+
+class _Of(Generic[Column]):
+    """A column of judgments: that of the table, in the rows that are meant."""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
+
+    def __get__(self, judgments: "Judgments", owner: type[Any]) -> Column:
+        column: Column = judgments.table[self.name]
+        return column if judgments.rows is None else column[judgments.rows]
+
+
+class Judgments(Sequence[JudgmentRow]):
+    """Judgments with what they are about, in no order; the columns are of one length.
+
+    A part of them holds no columns of its own but the places of its `rows` in the `table` of all,
+    so that a column is made whenever it is asked for.
+    """
+
+    assignment = _Of[NDArray[np.bytes_]]()
     """Ids, each of one row, as ASCII."""
-    pair: Coded
-    item: Coded
-    first_system: Coded
+    pair = _Of[Coded]()
+    item = _Of[Coded]()
+    first_system = _Of[Coded]()
     """Who wrote the completion shown as A; numbered as `second_system` is."""
-    second_system: Coded
-    first_completion: Coded
+    second_system = _Of[Coded]()
+    first_completion = _Of[Coded]()
     """The one shown as A."""
-    rater: Coded
-    finish_reason: Coded
-    repeat: NDArray[np.int16]
-    choice: SmallArray
+    rater = _Of[Coded]()
+    finish_reason = _Of[Coded]()
+    repeat = _Of[NDArray[np.int16]]()
+    choice = _Of[SmallArray]()
     """Place in `CHOICES`: twice what A has won."""
-    strength: SmallArray
+    strength = _Of[SmallArray]()
     """1 to 5; 0 where there is none, as of a tie."""
-    marks: SmallArray
+    marks = _Of[SmallArray]()
     """By row and axis of `AXIS_NAMES`, as `pack_marks` has them; 0 where there is none."""
 
+    def __init__(self, table: Mapping[str, Any], rows: NDArray[np.int32] | None = None) -> None:
+        self.table = table
+        self.rows = rows
+
     def __len__(self) -> int:
-        return len(self.assignment)
+        return len(self.table["assignment"] if self.rows is None else self.rows)
 
     def select(self, rows: Rows) -> "Judgments":
         """Return some of the rows."""
         if isinstance(rows, np.ndarray) and rows.dtype == np.bool_ and rows.all():
             return self
-        return Judgments(*(getattr(self, each.name)[rows] for each in fields(self)))
+        own = np.arange(len(self), dtype=np.int32) if self.rows is None else self.rows
+        return Judgments(self.table, own[rows])
 
     def among(self, system_ids: Collection[str]) -> "Judgments":
         """Return the judgments of which both systems are among these."""
@@ -211,7 +233,7 @@ class Judgments(Sequence[JudgmentRow]):
         """How many of them are ties."""
         return int((self.choice == CHOICES.index(TIE)).sum())
 
-    @cached_property
+    @property
     def winner(self) -> IntArray:
         """The place of the system that is preferred among `first_system.values`; -1 of a tie."""
         first, second = self.first_system.codes, self.second_system.codes
@@ -231,7 +253,7 @@ class Judgments(Sequence[JudgmentRow]):
 
     def __add__(self, other: "Judgments") -> "Judgments":
         number = {name: _Numbered() for name in _CODED}
-        parts: dict[str, list[Any]] = {each.name: [] for each in fields(self)}
+        parts: dict[str, list[Any]] = {name: [] for name in self.table}
         for one in (self, other):
             for name, found in parts.items():
                 column = getattr(one, name)
@@ -278,6 +300,7 @@ _CODED: Mapping[str, str] = {
     "finish_reason": "finish_reason",
 }
 """Columns that are numbered, and what the fields of a row are called."""
+_PLAIN = ("assignment", "repeat", "choice", "strength", "marks")
 _ALIKE: Mapping[str, str] = {"second_system": "first_system"}
 """Columns that are numbered with another."""
 _NO_ROWS: Mapping[str, Sequence[Any]] = dict.fromkeys(JudgmentRow._fields, ())
@@ -291,7 +314,7 @@ def judgment_columns(batches: Iterable[Mapping[str, Sequence[Any]]]) -> Judgment
         ValueError: The columns of a batch are not of one length.
     """
     number = {name: _Numbered() for name in _CODED}
-    parts: dict[str, list[Any]] = {each.name: [] for each in fields(Judgments)}
+    parts: dict[str, list[Any]] = {name: [] for name in (*_CODED, *_PLAIN)}
     for batch in chain([_NO_ROWS], batches):
         n = len(batch["assignment_id"])
         if {n} != {*map(len, batch.values())}:
@@ -315,13 +338,17 @@ def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
     )
 
 
-def _made(parts: Mapping[str, Sequence[Any]], number: Mapping[str, _Numbered]) -> Judgments:
-    columns: dict[str, Any] = {name: np.concatenate(found) for name, found in parts.items()}
+def _made(parts: dict[str, list[Any]], number: dict[str, _Numbered]) -> Judgments:
+    """Return the judgments of parts of columns, which this uses up."""
+    columns: dict[str, Any] = {}
+    for name in [*parts]:
+        columns[name] = np.concatenate(parts.pop(name))
     values = {name: tuple(number[_ALIKE.get(name, name)]) for name in _CODED}
     for name, own in values.items():
+        number.pop(name, None)
         small = np.min_scalar_type(-1 - len(own))
         columns[name] = Coded(own, columns[name].astype(small))
-    return Judgments(**columns)
+    return Judgments(columns)
 
 
 NO_JUDGMENTS = judgment_columns([])

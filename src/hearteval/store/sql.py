@@ -315,6 +315,9 @@ class SqlStore:
         def counts(connection: Connection) -> tuple[int, int, int]:
             # In this order, so that what others add meanwhile is never missed.
             n_judged = n_written(connection, Judgment, study.id)
+            n_planned = n_written(connection, Assignment, study.id)
+            if is_checked and n_judged == n_planned:
+                return 0, n_planned, n_judged  # whoever wants them checked reads the judgments too
             found = connection.execute(select(func.count()).select_from(query.subquery()))
             n_open = found.scalar_one()
             return n_open, n_written(connection, Assignment, study.id), n_judged
@@ -412,7 +415,7 @@ class SqlStore:
         shown = side_query(study, of_people=of_people)
         for said in self._columns(Judgment, judgment_query(study, of_people=of_people), *keys):
             if not sides.keys() >= {*said["pair_id"]}:  # others may have added some meanwhile
-                sides.learn(self._read(partial(_tuples_of, shown)))
+                sides.learn(self._read(partial(_bare_rows, shown)))
             with self._sound(Judgment):
                 columns = sides.complete(said)
                 found = found.and_also(total_of(zip(*columns.values(), strict=True)))
@@ -792,7 +795,7 @@ class SqlStore:
         selected = query.selected_columns
         own, *shared = (name for name, column in selected.items() if is_id(column))
         digits = schema.Digits()
-        for page in self._pages(kind, with_id_bytes(query), *keys):
+        for page in self._pages(kind, query, *keys, read=_bare_rows):
             values = map(list, zip(*page, strict=True))
             columns: dict[str, list[Any]] = dict(zip(selected.keys(), values, strict=True))
             with self._sound(kind):
@@ -802,7 +805,11 @@ class SqlStore:
             yield columns
 
     def _pages(
-        self, kind: type[Any], query: Select[Any], *keys: Column[str]
+        self,
+        kind: type[Any],
+        query: Select[Any],
+        *keys: Column[str],
+        read: Callable[[Select[Any], Connection], list[tuple[Any, ...]]] | None = None,
     ) -> Iterator[list[tuple[Any, ...]]]:
         """Yield a query's rows page by page, ordered by its first column, which is an id.
 
@@ -814,7 +821,7 @@ class SqlStore:
         while True:
             page = ordered if last is None else ordered.where(*(k > last for k in keys))
             with self._sound(kind):
-                rows = self._read(partial(_tuples_of, page))
+                rows = self._read(partial(read or _tuples_of, page))
             if rows:
                 last = rows[-1][0].hex() if isinstance(rows[-1][0], bytes) else rows[-1][0]
                 yield rows
@@ -901,11 +908,11 @@ def _by_rater(rows: Sequence[_Asked]) -> Planned:
     return dict(found)
 
 
-def _bare_rows(query: Select[Any], connection: Connection) -> list[Any]:
+def _bare_rows(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:
     """Return rows as the driver has them, ids as bytes: in half the time."""
     with closing(connection.execute(with_id_bytes(query))) as result:
         assert result.cursor is not None
-        return cast("list[Any]", result.cursor.fetchall())
+        return cast("list[tuple[Any, ...]]", result.cursor.fetchall())
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:

@@ -1,6 +1,7 @@
 """Implied weights of the axes: another package's fit, planted weights, and none where none are."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,7 @@ def test_no_difference_is_found_where_there_is_none() -> None:
 def test_a_judge_that_counts_axes_has_no_weights_and_the_reason_is_said() -> None:
     made = columns(np.random.default_rng(5), EVEN, None)
     n_for_first = sum(made.marks[axis] for axis in AXES)
-    made.score[:] = np.asarray(n_for_first) > 2.5
+    made = replace(made, score=(np.asarray(n_for_first) > 2.5).astype(np.float64))
     (found,) = weigh(made).kinds
     assert found.weights == ()
     assert found.problem == SEPARATED
@@ -184,17 +185,15 @@ def test_the_sum_that_weights_are_shares_of_is_that_of_another_package() -> None
 
 def test_axes_that_are_never_marked_apart_have_no_weights() -> None:
     made = columns(np.random.default_rng(6), EVEN, None)
-    for axis in AXES:
-        made.marks[axis][:] = made.marks["H"]
+    made = replace(made, marks=dict.fromkeys(AXES, made.marks["H"]))
     (found,) = weigh(made).kinds
     assert found.problem == SEPARATED
 
 
 def test_who_never_marks_an_axis_is_not_counted() -> None:
     made = columns(np.random.default_rng(7), EVEN, EVEN)
-    for axis in AXES:
-        made.marks[axis][made.is_person] = np.nan
-    found = weigh(made)
+    marks = {axis: np.where(made.is_person, np.nan, made.marks[axis]) for axis in AXES}
+    found = weigh(replace(made, marks=marks))
     assert [kind.judged_by for kind in found.kinds] == ["judges"]
     assert found.differences == ()
 
