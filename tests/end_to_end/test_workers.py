@@ -174,11 +174,13 @@ def test_a_run_without_workers_asks_nothing_itself_and_reports(tmp_path: Path) -
     store = str(tmp_path / "shared.db")
     with serving(healthy()) as server:
         study = write_study(tmp_path, server.url, extra=AT_ONCE)
-        run = start("run", study, store, "--workers", "0")
+        run = start("run", study, store, "--yes", "--workers", "0")
         n_wanted = {"replies": 3, "judgments": 18}
         most = str(sum(n_wanted.values()))
-        worked = end(start("work", study, store, "--wait", "300", "--max-questions", most))
-        body = end(run)
+        worked = start(
+            "work", study, store, "--yes", "--wait", "300", "--max-questions", most
+        ).end()
+        body = run.end()
         assert asked_once(server)
 
     assert {name: worked["answers"][name]["n_added"] for name in n_wanted} == n_wanted
