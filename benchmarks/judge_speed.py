@@ -1,19 +1,21 @@
-"""Measure `heart judge` and `heart work`: a full design, three judges at one loopback endpoint.
+"""Measure `heart judge`, alone and with workers, and `heart work`: three judges at one endpoint.
 
     python benchmarks/judge_speed.py [--items 20] [--latency 50] [--in-flight 256] [--profile FILE]
     python benchmarks/judge_speed.py --processes 1 2 4 --items 4 --latency 2000 --in-flight 96
         [--verb work] [--store postgresql://USER@HOST/DATABASE ...] [--priced]
 
-The completions are there; 20 items are 19,230 judgments to ask for, 40 are 38,310. The endpoint, in
-a process of its own, answers every call after a fixed time (`model_calls`). A call counts when its
-judgment is stored; the whole command is measured, its start, its plan and its end included, and its
-CPU alone. Beside it, in the same run, the bare aiohttp loop, and fixed work in plain Python, whose
-CPU seconds say how slow the machine is just now (0.55 where it is quiet).
+A full design, whose completions are there: 20 items are 19,230 judgments to ask for, 40 are 38,310.
+The endpoint, in a process of its own, answers every call after a fixed time (`model_calls`). A call
+counts when its judgment is stored; the whole command is measured, its start, its plan and its end
+included, and the CPU of all its processes, which are looked at twice a second. Beside it, in the
+same run, the bare aiohttp loop, and fixed work in plain Python, whose CPU seconds say how slow the
+machine is just now (0.55 where it is quiet).
 
 With `--processes` so many `heart judge`, or `heart work`, start together on one store instead, each
 with so many calls in flight: what each of them answered, the seconds until the last has ended,
 those from the first answer to the last and of one call more (without starts and ends, for which all
-processes share two cores), and how much faster both are than in the first row. A store is an empty
+processes share two cores), how much faster both are than in the first row, and answers a second in
+the best ten seconds. A store is an empty
 database, one for each row; without, each row takes a SQLite file of its own. `--priced` gives calls
 a price, so that money is set aside for them.
 """
@@ -25,19 +27,32 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 from model_calls import PEERS, Measured, Server, measure
 from study_size import PEER, make, run_process
 
 from hearteval.domain import Judgment
 from hearteval.store.sql import SqlStore
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from own_processes import children_of
+
 N_JUDGES = 3
+RUNS = {
+    "judge": [],
+    "judge --workers 2": ["--workers", "2"],
+    "judge --engine ray --workers 1": ["--engine", "ray", "--workers", "1"],
+    "work": [],
+}
+BEST_SECONDS = 10
 
 
 def main() -> None:
@@ -61,10 +76,12 @@ def main() -> None:
         profiled = ["-m", "cProfile", "-o", str(asked.profile)] if asked.profile else []
         peer = run_process([sys.executable, "-c", PEER])[1]
         ours, peaks = {}, {}
-        for verb in ("judge", "work"):
+        for verb, words in RUNS.items():
             where = shutil.copytree(made, Path(folder) / verb)
-            heart = ["-m", "hearteval", verb, str(where / "large.toml"), "--yes"]
-            wall, cpu, peaks[verb] = run_process([sys.executable, *profiled, *heart])
+            heart = ["-m", "hearteval", verb.split()[0], str(where / "large.toml"), "--yes", *words]
+            with watched() as seen:
+                wall, cpu, peaks[verb] = run_process([sys.executable, *profiled, *heart])
+            cpu = max(cpu, sum(seen.values()))  # of Ray's processes nobody says it at their end
             with closing(SqlStore.open(str(where / "large.db"))) as store:
                 n_calls = sum(1 for _ in store.iter(Judgment))
             ours[verb] = Measured(n_calls=n_calls, wall=wall, cpu=cpu)
@@ -83,6 +100,28 @@ def main() -> None:
         )
 
 
+@contextmanager
+def watched() -> Iterator[dict[int, float]]:
+    """Look at the CPU seconds of all processes that come of this one and begin in the block."""
+    seen: dict[int, float] = {}
+    before, is_over = {*children_of(os.getpid())}, threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(0.5):
+            for pid in children_of(os.getpid()).keys() - before:
+                with suppress(OSError):
+                    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                    seen[pid] = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+    watching = threading.Thread(target=look)
+    watching.start()
+    try:
+        yield seen
+    finally:
+        is_over.set()
+        watching.join()
+
+
 def share(asked: argparse.Namespace) -> None:
     """Let several processes judge together, and tell what each has answered."""
     with TemporaryDirectory() as folder, Server(asked.latency) as server:
@@ -94,13 +133,14 @@ def share(asked: argparse.Namespace) -> None:
             file.write_text(file.read_text("utf-8").replace("price = 0", price), "utf-8")
         print(
             "| database | processes | answered by each | of an equal share | s | asking | times |"
+            " best/s |"
         )
-        print("| --- | --- | --- | --- | --- | --- | --- |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         first: tuple[float, float] | None = None
         for n, store in zip_longest(asked.processes, asked.store[: len(asked.processes)]):
             where = Path(folder) / f"row-{n}"
             shutil.copytree(made, where)
-            answered, whole, asking = judge_together(where, n, store, verb=asked.verb)
+            answered, whole, asking, best = judge_together(where, n, store, verb=asked.verb)
             asking += asked.latency / 1000
             first = first or (whole, asking)
             equal = sum(answered) / n
@@ -108,15 +148,15 @@ def share(asked: argparse.Namespace) -> None:
             print(
                 f"| {'SQLite' if store is None else 'PostgreSQL'} | {n} |"
                 f" {', '.join(f'{each:,}' for each in answered)} | {shares} | {whole:.1f} |"
-                f" {asking:.1f} | {first[0] / whole:.2f}, {first[1] / asking:.2f} |",
+                f" {asking:.1f} | {first[0] / whole:.2f}, {first[1] / asking:.2f} | {best:.1f} |",
                 flush=True,
             )
 
 
 def judge_together(
     where: Path, n: int, store: str | None, *, verb: str
-) -> tuple[list[int], float, float]:
-    """Return what each of so many processes has answered, the seconds it took, and of answers."""
+) -> tuple[list[int], float, float, float]:
+    """Return what each process has answered, the seconds it took, of answers, and the best rate."""
     environment = {name: value for name, value in os.environ.items() if name != "HEART_STORE"}
     heart = [sys.executable, "-m", "hearteval"]
     if store is not None:
@@ -136,10 +176,11 @@ def judge_together(
     said = [json.loads(one.communicate()[0]) for one in judging]
     seconds = time.perf_counter() - began
     with closing(SqlStore.open(store or str(where / "large.db"))) as opened:
-        moments = [judgment.created_at for judgment in opened.iter(Judgment)]
-    asking = (max(moments) - min(moments)).total_seconds()
+        moments = np.sort([one.created_at.timestamp() for one in opened.iter(Judgment)])
+    n_within = np.searchsorted(moments, moments + BEST_SECONDS) - np.arange(len(moments))
+    told = seconds, float(moments[-1] - moments[0]), n_within.max() / BEST_SECONDS
     answers = [one if verb == "judge" else one["answers"] for one in said]
-    return [one.get("judgments", {"n_added": 0})["n_added"] for one in answers], seconds, asking
+    return [one.get("judgments", {"n_added": 0})["n_added"] for one in answers], *told
 
 
 if __name__ == "__main__":

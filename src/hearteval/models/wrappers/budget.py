@@ -166,8 +166,9 @@ class SpendingLimit:
     def ask(self, booking_usd: float) -> tuple[float, float, float, float, int] | None:
         """Return what is held, least of use, wanted, what of it is later, and calls under way.
 
-        None where nothing has cost anything yet. `booking_usd` of what calls have cost is booked by
-        what is asked. Until `grant`, calls begin within what is held, which the store never takes.
+        Calls that wait count as under way, as they begin when what is asked is granted. None where
+        nothing has cost anything yet. `booking_usd` of what calls have cost is booked by what is
+        asked. Until `grant`, calls begin within what is held, which the store never takes.
         """
         if not self._is_used:
             return None
@@ -181,10 +182,12 @@ class SpendingLimit:
         self._begun, self._asked_at = 0.0, now
         needed = self._used + ahead
         self._allowed = held = max(self._used, min(self._allowed - booking_usd, needed))
-        waiting = [one.usd for one in self._waiting if not one.may_go.done()]
+        open_ones = [one for one in self._waiting if not one.may_go.done()]
+        waiting = [one.usd for one in open_ones]
         least = self._used + min(waiting, default=0.0)
         wanted = max(held, needed + sum(waiting))
-        return held, least, wanted, self._later, self.n_direct
+        n_calls = self.n_direct + sum(not one.is_later for one in open_ones)
+        return held, least, wanted, self._later, n_calls
 
     def grant(self, granted_usd: float, *, booked_usd: float, in_flight_usd: float) -> None:
         """Let calls begin within what is granted; refuse those that the limit never allows."""
