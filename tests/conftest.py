@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from heart_command import Done, Heart
+from heart_command import Done, Heart, undrawn
 from hypothesis import settings
 from postgres_server import PostgresServer, running_server
 from scripted_server import Ticking
@@ -174,6 +174,13 @@ def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         return Done(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def blank_figures() -> Iterator[None]:
+    """Draw no figure of a release, but for what wider fixtures release."""
+    with undrawn():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from hearteval.domain import Completion, Item
 from hearteval.study import Quiet
 from hearteval.study.session import open_stored
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
 N_ITEMS = 4
 POOL = ("one", "two", "three", "four", "original", "generic")
 NEWCOMER = "five"

@@ -27,6 +27,7 @@ from hearteval.study.release.refusals import Finding, coarsen, find_private, req
 from hearteval.study.release.verify import verify_release
 from hearteval.study.session import open_stored, opened_release
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
 OF_CORPUS = """
 [study]
 name = "corpus"

@@ -22,6 +22,7 @@ from hearteval.study import Quiet
 from hearteval.study.results import analyze
 from hearteval.study.session import open_stored, opened_release
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
 ACCEPTED = ("--accept", "writer")
 """The names of writers in the table are looked at: they are pseudonyms."""
 OF_CORPUS = """

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 import pytest
-from heart_command import undrawn
 from study_files import entry, presets, study_text
 
 from hearteval.cli.main import VERBS, main, run_command_line
@@ -151,11 +150,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch, blank_figures: None) -> Path:
     monkeypatch.chdir(made)
     monkeypatch.delenv("HEART_STORE", raising=False)
-    with undrawn():
-        yield made
+    return made
 
 
 def exit_code(*words: str) -> int:

@@ -11,6 +11,7 @@ from heart_command import Heart, run_heart
 from paying_server import PayingServer, paying_server
 from study_files import FREE, entry, presets, served, study_text
 
+pytestmark = pytest.mark.usefixtures("blank_figures")
 NAMES = ("Human Alignment", "Empathic Responsiveness", "Attunement", "Resonance", "Task-following")
 
 
