@@ -227,6 +227,7 @@ def main() -> None:
         os.environ[APART] = "1"
         own = ["unshare", "--net", "--mount", sys.executable, *sys.argv]
         os.execvp(own[0], own)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # hosts are to be ended then too
     ip("link", "set", "lo", "up")
     ip("link", "add", "bridge", "type", "bridge")
     ip("addr", "add", f"{HERE}/24", "dev", "bridge")

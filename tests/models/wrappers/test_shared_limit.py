@@ -248,3 +248,16 @@ async def test_steady_calls_find_their_money_set_aside_ahead() -> None:
         bank.commit(purse, booking=COST)
 
     assert bank.n_commits <= 24
+
+
+@on_a_loop
+async def test_calls_that_wait_count_as_under_way_where_a_killed_process_leaves_them() -> None:
+    purse = Bank().open()
+    calls = [asyncio.ensure_future(purse.reserve(CEILING)) for _ in range(3)]
+    await asyncio.sleep(0)
+
+    asked = purse.ask(0.0)
+
+    assert asked is not None
+    assert asked[-1] == len(calls)
+    await asyncio.gather(*calls)
