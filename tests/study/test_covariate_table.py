@@ -6,7 +6,7 @@ import pytest
 
 from hearteval.config import load_study
 from hearteval.errors import SettingsError
-from hearteval.exchange.tables.covariates import read_covariates
+from hearteval.exchange.covariates import read_covariates
 
 
 def table(folder: Path, text: str) -> Path:

@@ -17,6 +17,7 @@ Rule = Literal[
     "repeats",
     "triads",
 ]
+CheckKind = Literal["gold", "attention"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hearteval.analysis.quality.answers import CheckKind
 from hearteval.domain import (
     Assignment,
     Choice,
@@ -27,6 +26,7 @@ from hearteval.domain import (
     hash_records,
     record_id,
 )
+from hearteval.domain.quality import CheckKind
 from hearteval.judgments.plan.pairs import seeded_rank
 from hearteval.judgments.stress_set.audit import next_version
 from hearteval.protocol import ENGLISH

@@ -44,7 +44,7 @@ from hearteval.domain import (
     display_form,
 )
 from hearteval.domain.quality import excluded_now
-from hearteval.exchange.tables.covariates import read_covariates
+from hearteval.exchange.covariates import read_covariates
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.judgments.drift import drift_study_id

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from hearteval.analysis.judgments import TIE, JudgmentRow
 from hearteval.domain import Assignment, Choice, Judgment, Pair, Rating
-
-CheckKind = Literal["gold", "attention"]
+from hearteval.domain.quality import CheckKind
 
 
 class CheckAnswer(NamedTuple):

@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
 from hearteval.domain import Item
 
 if TYPE_CHECKING:
@@ -63,13 +61,13 @@ def borrow_nearest(items: Sequence[Item]) -> Mapping[str, str | Missing]:
     ordered = sorted(items, key=lambda item: item.id)
     lenders = _lenders(ordered)
     vectors = _tf_idf(ordered)
-    is_lender = np.array([item.reference is not None for item in ordered], dtype=bool)
-    lender_vectors = vectors[is_lender].T.tocsr()
+    of_lenders = [place for place, item in enumerate(ordered) if item.reference is not None]
+    lender_vectors = vectors[of_lenders].T.tocsr()
     texts: dict[str, str | Missing] = {}
     for start in range(0, len(ordered), _BLOCK_ROWS):
         block = (vectors[start : start + _BLOCK_ROWS] @ lender_vectors).toarray().round(12)
         for item, cosines in zip(ordered[start:], block, strict=False):
-            texts[item.id] = _first_reply(item, lenders, np.argsort(-cosines, kind="stable"))
+            texts[item.id] = _first_reply(item, lenders, (-cosines).argsort(kind="stable"))
     return texts
 
 
@@ -95,6 +93,10 @@ def _plain(text: str | None) -> str | None:
 
 def _tf_idf(items: Sequence[Item]) -> "sparse.csr_array":
     """Return unit tf-idf vectors of the contexts: a row an item, columns by word."""
+    # Not for whoever only asks for a baseline's name.
+    import numpy as np  # noqa: PLC0415
+    from scipy import sparse  # noqa: PLC0415
+
     counts = [
         Counter(_WORD.findall(" ".join(turn.text for turn in item.context).lower()))
         for item in items
@@ -108,6 +110,4 @@ def _tf_idf(items: Sequence[Item]) -> "sparse.csr_array":
     weights = (1 + np.log(tf)) * (1 + np.log((1 + len(items)) / (1 + df[columns])))
     norms = np.sqrt(np.bincount(rows, weights=weights**2, minlength=len(items)))
     shape = (len(items), len(column))
-    from scipy import sparse  # noqa: PLC0415 - not for whoever only asks for a baseline's name
-
     return sparse.csr_array((weights / norms[rows], (rows, columns)), shape=shape)

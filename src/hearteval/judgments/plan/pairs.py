@@ -11,8 +11,6 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-
 from hearteval.domain import Completion, Display, Item, Pair, display_form, pair_id
 from hearteval.judgments.plan import PlanPolicy
 
@@ -145,7 +143,7 @@ def choose_balanced(
     """
     chosen = [candidate for candidate in candidates if candidate.id in planned]
     item_index = {item: i for i, item in enumerate(sorted({c.item_id for c in candidates}))}
-    item_counts = np.zeros(len(item_index), dtype=np.int64)
+    item_counts = [0] * len(item_index)
     system_counts: Counter[SystemPair] = Counter()
     for candidate in chosen:
         item_counts[item_index[candidate.item_id]] += 1
@@ -158,8 +156,8 @@ def choose_balanced(
         if most is not None and count >= most:
             break
         queue = queues[key]
-        places = [item_index[candidate.item_id] for candidate in queue]
-        taken = queue.pop(int(np.argmin(item_counts[places])))
+        used = [item_counts[item_index[candidate.item_id]] for candidate in queue]
+        taken = queue.pop(used.index(min(used)))
         item_counts[item_index[taken.item_id]] += 1
         chosen.append(taken)
         if queue:

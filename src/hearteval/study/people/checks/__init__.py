@@ -10,7 +10,6 @@ from datetime import datetime
 
 from hearteval.analysis.judgments import judgment_columns
 from hearteval.analysis.quality.answers import (
-    CheckKind,
     CheckRecords,
     PersonAnswers,
     answers_of_people,
@@ -227,12 +226,11 @@ def stored_checks(store: Store, study: Study) -> CheckRecords:
     systems = store.find(System, sorted({text.system_id for text in texts}))
     said = {system.id: system.settings for system in systems}
     of = {text.id: said[text.system_id] for text in texts}
-    kinds: dict[str, CheckKind] = {
-        pair.id: "gold" if of[pair.completion_ids[0]][ROLE].startswith("gold") else "attention"
-        for pair in keyed
-    }
     return CheckRecords(
-        kinds=kinds,
+        kinds={
+            pair.id: "gold" if of[pair.completion_ids[0]][ROLE].startswith("gold") else "attention"
+            for pair in keyed
+        },
         scores={id_: settings[SCORE] for id_, settings in of.items() if SCORE in settings},
         assignments=assigned,
         judgments=list(store.iter(Judgment, checks)),
