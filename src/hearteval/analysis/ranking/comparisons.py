@@ -118,6 +118,7 @@ def rank_judgments(
         rater_ids=rater_ids,
         writers=writers,
     )
+    comparisons = count_equal(comparisons)  # the long ones go before the fit
     return rank_field(comparisons, systems, level=level)
 
 

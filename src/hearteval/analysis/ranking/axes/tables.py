@@ -32,6 +32,7 @@ from hearteval.stats.comparisons import (
 )
 from hearteval.stats.means import q_where_tested
 from hearteval.stats.special import stdtr
+from hearteval.stats.tally import count_equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +199,7 @@ def axis_tables(
                 rater_ids=people,
                 writers=writers,
             )
+            comparisons = count_equal(comparisons)
             n_of = Counter[str]()
             for (first, second, _), n in n_asked.items():
                 n_of.update({first: n, second: n})
