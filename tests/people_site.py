@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -114,9 +115,9 @@ class Visitor:
         assert found.status_code == 303, found.text
         return self
 
-    @property
+    @cached_property
     def name(self) -> str:
-        """The pseudonym."""
+        """The pseudonym, which stays as it is."""
         text = self.client.get("/stopped").text
         found = re.search(r"P-[A-Z0-9]{8}", text)
         assert found is not None

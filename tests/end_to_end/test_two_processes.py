@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from forked_heart import start
+from forked_heart import DEADLINE_SECONDS, start
 from scripted_server import Answer, say
 from served_study import always, healthy, is_probe, serving, write_study
 
 from hearteval.models.base import FIRST_QUESTIONS
 
 pytestmark = pytest.mark.server
-DEADLINE_SECONDS = 300
 N_AT_ONCE = 2
 PRICED = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 1.0, output = 2.0 }}"
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,44 @@ repeats = 0.1
 """
 
 
+@dataclass
+class Worked:
+    """What two people have done: tests of it change nothing."""
+
+    world: World
+    careful: Visitor
+    careless: Visitor
+    kinds: list[str]
+    """Tasks of the careful one, in turn."""
+    shapes: dict[str, set[str]]
+    """Pages of each kind of task, without their words."""
+    n_pairs: int
+    """Ordinary comparisons that both answered."""
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worked]:
+    with people_world(tmp_path_factory.mktemp("worked"), people=PEOPLE, study=MORE) as world:
+        careful_one, careless = world.come("judge"), world.come("judge")
+        kinds, shapes = list[str](), dict[str, set[str]]()
+        for _ in range(40):
+            page = careful_one.get("judge")
+            kinds.append(careful(world, careful_one))
+            shapes.setdefault(kinds[-1], set()).add(shape_of(page))
+        rest = [careful(world, careless, is_careful=False) for _ in range(21)]
+        n_pairs = [*kinds, *rest].count("pair")
+        yield Worked(world, careful_one, careless, kinds, shapes, n_pairs)
+
+
+def shape_of(page: str) -> str:
+    """A page without its words, which do not say that it checks anything."""
+    said = page.split("<main")[1].split('class="replies"', maxsplit=1)[0]
+    said = re.sub(r'class="checklist"|"checklist"', "", said).lower()
+    assert [word for word in ("check", "repeat", "gold", "attention") if word in said] == []
+    shape = re.sub(r">[^<]+<", "><", re.sub(r'value="[0-9a-f]{32}"', "", page))
+    return re.sub(r"<li class=\"\w+\">.*?</li>\s*", "", shape, flags=re.DOTALL)
+
+
 def careful(world: World, visitor: Visitor, *, is_careful: bool = True) -> str:
     """Answer the task in hand, a check as its key has it or otherwise; return which task it was."""
     visitor.get("judge")
@@ -77,16 +116,13 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield made
 
 
-def test_checks_and_repeats_come_among_comparisons_and_are_read_apart(world: World) -> None:
-    careful_one, careless = world.come("judge"), world.come("judge")
-    kinds = [careful(world, careful_one) for _ in range(40)]
+def test_checks_and_repeats_come_among_comparisons_and_are_read_apart(worked: Worked) -> None:
+    kinds = worked.kinds
     assert kinds[0] == "pair"
     assert Counter(kinds)["check"] == 4
     assert Counter(kinds)["repeat"] >= 2
-    for _ in range(21):
-        careful(world, careless, is_careful=False)
 
-    found, other = answers(world, careful_one), answers(world, careless)
+    found, other = (answers(worked.world, one) for one in (worked.careful, worked.careless))
 
     assert (found.n_passed, found.n_failed) == (4, 0)
     assert Counter(check.kind for check in found.checks) == {"gold": 2, "attention": 2}
@@ -98,22 +134,12 @@ def test_checks_and_repeats_come_among_comparisons_and_are_read_apart(world: Wor
         assert one.is_same is False  # whoever always says A prefers the other text then
         assert (one.first.seconds, one.second.seconds) == (30, 30)
     assert len(found.repeats) == Counter(kinds)["repeat"]
+    assert found.triads  # which come of ordinary comparisons
 
 
-def test_triads_come_of_ordinary_comparisons(world: World) -> None:
-    visitor = world.come("judge")
-    for _ in range(30):
-        careful(world, visitor)
-    assert answers(world, visitor).triads
-
-
-def test_no_table_of_votes_holds_a_check_or_a_repeat(world: World) -> None:
-    visitor = world.come("judge")
-    kinds = [careful(world, visitor) for _ in range(30)]
-    study, store = world.desk.study, world.store
-    n_pairs = kinds.count("pair")
-
-    assert n_pairs < len(kinds)
+def test_no_table_of_votes_holds_a_check_or_a_repeat(worked: Worked) -> None:
+    study, store, n_pairs = worked.world.desk.study, worked.world.store, worked.n_pairs
+    assert n_pairs < 61
     assert len(list(store.iter(Judgment, study))) == n_pairs
     assert {one.repeat for one in store.iter(Assignment, study)} == {0}
     assert {one.check for one in store.iter(Assignment, study)} == {None}
@@ -124,7 +150,7 @@ def test_no_table_of_votes_holds_a_check_or_a_repeat(world: World) -> None:
     keyed = {one.pair_id for one in store.iter(Assignment, checks) if one.check}
     assert keyed
     assert own.isdisjoint(keyed)
-    assert len(list(store.iter(Judgment, checks))) == len(kinds) - n_pairs
+    assert len(list(store.iter(Judgment, checks))) == 61 - n_pairs
     assert not store.check(progress=lambda _kind, _n: None).faults
     (counted,) = [one for one in store.people.progress(study.id).counts if one.kind == "judge"]
     assert counted.n_done == n_pairs
@@ -164,25 +190,9 @@ def until_check(world: World) -> Visitor:
     raise AssertionError("no check came")
 
 
-def test_a_check_looks_like_any_other_comparison(world: World) -> None:
-    visitor = world.come("judge")
-    pages: dict[str, set[str]] = {}
-    for _ in range(30):
-        page = visitor.get("judge")
-        for word in ("check", "repeat", "gold", "attention"):
-            assert (
-                word
-                not in re.sub(
-                    r'class="checklist"|"checklist"',
-                    "",
-                    page.split("<main")[1].split('class="replies"')[0],
-                ).lower()
-            )
-        shape = re.sub(r">[^<]+<", "><", re.sub(r'value="[0-9a-f]{32}"', "", page))
-        shape = re.sub(r"<li class=\"\w+\">.*?</li>\s*", "", shape, flags=re.DOTALL)
-        pages.setdefault(careful(world, visitor), set()).add(shape)
-    assert pages.keys() == {"pair", "check", "repeat"}
-    assert len({shape for shapes in pages.values() for shape in shapes}) == 1
+def test_a_check_looks_like_any_other_comparison(worked: Worked) -> None:
+    assert worked.shapes.keys() == {"pair", "check", "repeat"}
+    assert len({shape for shapes in worked.shapes.values() for shape in shapes}) == 1
 
 
 def test_wrong_input_and_a_draft_bring_the_same_check_back(world: World) -> None:
@@ -264,15 +274,11 @@ def test_a_repeat_of_a_withdrawn_text_is_not_shown(tmp_path: Path) -> None:
         assert not world.store.check(progress=lambda _kind, _n: None).faults
 
 
-def test_results_and_releases_rest_on_ordinary_comparisons_alone(world: World) -> None:
-    for _ in range(2):
-        visitor = world.come("judge")
-        for _ in range(20):
-            careful(world, visitor)
-    study, store = world.desk.study, world.store
+def test_results_and_releases_rest_on_ordinary_comparisons_alone(worked: Worked) -> None:
+    study, store = worked.world.desk.study, worked.world.store
     ordinary = {one.id for one in store.iter(Judgment, study)}
 
-    found = analyze(world.desk.session, study)
+    found = analyze(worked.world.desk.session, study)
     assert found.leaderboard is not None
     assert found.leaderboard.n_judgments == len(ordinary)
     released = members_of(store, study)

@@ -473,22 +473,21 @@ def odd_requests(ticket: str) -> list[tuple[str, bytes, str]]:
     ]
 
 
-def errors_of_odd_bodies(
-    house: House, *, kinds: Container[str] | None = None
-) -> list[tuple[str, str, int]]:
+def errors_of_odd_bodies(house: House, *, only: Container[str] = ()) -> list[tuple[str, str, int]]:
     comers = [house.world.come("judge", "write"), house.world.come("write", is_vetted=False)]
     comers += [house.world.come("research")]
     comers[0].get("judge")
     token = house.world.invite("judge", most_people=10_000)
     faults = []
-    for visitor in comers:
+    for number, visitor in enumerate(comers):
         client = house.world.client(cookies=visitor.client.cookies, raise_server_exceptions=False)
         paths = [path for _, path in routes(house.app, safe=False)]
         for path in paths:
             if path in ("/withdraw", "/leave-browser"):
                 continue
             for kind, body, what in odd_requests(comers[0].ticket):
-                if kinds is not None and kind not in kinds:
+                # What has no usual form is taken apart before anybody is known.
+                if (kind != URLENCODED and number) or (only and what not in only):
                     continue
                 found = client.post(
                     filled(path, token=token), content=body, headers={"content-type": kind}
@@ -529,11 +528,11 @@ ODD_PATHS = (
 )
 
 
-def codes_of_odd_addresses(house: House) -> set[int]:
+def codes_of_odd_addresses(house: House, odd_paths: Sequence[str] = ODD_PATHS) -> set[int]:
     codes = set()
     object.__setattr__(house.world.site, "tries", Tries(most=10_000))
     for visitor in house.everybody:
-        for odd in ODD_PATHS:
+        for odd in odd_paths:
             for method, path in [*routes(house.app, safe=True), *routes(house.app, safe=False)]:
                 if "{" in path:
                     address = re.sub(r"\{\w+\}", odd, path)
@@ -546,14 +545,17 @@ def test_no_odd_address_makes_an_error_of_ours(house: House) -> None:
     assert codes_of_odd_addresses(house) <= {303, 400, 401, 404}
 
 
+UNHELD = ("zeros", "surrogates", "not UTF-8", "odd names", "large numbers", "negative")
+
+
 @pytest.mark.postgres
 @pytest.mark.server
 def test_what_postgresql_cannot_hold_makes_no_error_either(
     tmp_path: Path, postgres_url: str
 ) -> None:
     with built(tmp_path, store=postgres_url) as house:
-        assert errors_of_odd_bodies(house, kinds={URLENCODED}) == []
-        assert codes_of_odd_addresses(house) <= {303, 400, 401, 404}
+        assert errors_of_odd_bodies(house, only=UNHELD) == []
+        assert codes_of_odd_addresses(house, ODD_PATHS[:3]) <= {303, 400, 401, 404}
 
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=200)
