@@ -127,11 +127,14 @@ open_option = click.option(
 )
 
 
-def engine_options(*, asks: bool) -> Callable[[Command], Command]:
+def engine_options(
+    *, asks: bool, ends_early: Callable[..., bool] | None = None
+) -> Callable[[Command], Command]:
     """Give a command the options that say where its long work is done, and do it there.
 
     What none of them says stands in the study file, where there is one. One that `asks` models has
-    workers of the engine ask them too.
+    workers of the engine ask them too. Where none is named and `ends_early` says that
+    all is done, none is opened, nor what it needs loaded.
     """
 
     def decorate(function: Command) -> Command:
@@ -148,6 +151,9 @@ def engine_options(*, asks: bool) -> Callable[[Command], Command]:
         def command_with_engine(
             *, engine: str | None, address: str | None, workers: int | None, **given: Any
         ) -> None:
+            said = {"kind": engine, "address": address, "workers": workers}
+            if ends_early and not any(v is not None for v in said.values()) and ends_early(**given):
+                return
             from hearteval.study.session import opened_engine
 
             work: Callable[..., None] | None = None
@@ -155,7 +161,6 @@ def engine_options(*, asks: bool) -> Callable[[Command], Command]:
                 from hearteval.study.working import work_beside
 
                 work = work_beside
-            said = {"kind": engine, "address": address, "workers": workers}
             with opened_engine(given.get("study_file"), work=work, **said):
                 function(**given)
 

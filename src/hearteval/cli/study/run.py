@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,6 +31,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+def _is_said_again(
+    *,
+    study_file: Path,
+    only: str | None,
+    is_opened: bool,
+    is_verbose: bool,
+    as_json: bool,
+    **_: Any,
+) -> bool:
+    if only or is_verbose:
+        return False
+    from hearteval.config import load_study
+
+    return _say_again(load_study(study_file), study_file, is_opened=is_opened, as_json=as_json)
+
+
 @click.command("run")
 @study_argument
 @click.option(
@@ -45,7 +61,7 @@ logger = logging.getLogger(__name__)
 @yes_option
 @open_option
 @verbose_option
-@engine_options(asks=True)
+@engine_options(asks=True, ends_early=_is_said_again)
 @json_option
 def command(
     study_file: Path,
@@ -67,7 +83,7 @@ def command(
         _show_plan(settings, as_json=as_json)
     elif only == "probe":
         _probe_cost(settings, Terminal(yes=yes, is_verbose=is_verbose), as_json=as_json)
-    elif is_verbose or not _say_again(settings, study_file, is_opened=is_opened, as_json=as_json):
+    else:
         terminal = Terminal(yes=yes, is_verbose=is_verbose)
         _run(settings, study_file, terminal, is_opened=is_opened, as_json=as_json)
 
