@@ -153,6 +153,7 @@ class _Of(Generic[Column]):
         return column if judgments.rows is None else column[judgments.rows]
 
 
+@dataclass(frozen=True, eq=False)
 class Judgments(Sequence[JudgmentRow]):
     """Judgments with what they are about, in no order; the columns are of one length.
 
@@ -178,10 +179,8 @@ class Judgments(Sequence[JudgmentRow]):
     """1 to 5; 0 where there is none, as of a tie."""
     marks = _Of[SmallArray]()
     """By row and axis of `AXIS_NAMES`, as `pack_marks` has them; 0 where there is none."""
-
-    def __init__(self, table: Mapping[str, Any], rows: NDArray[np.int32] | None = None) -> None:
-        self.table = table
-        self.rows = rows
+    table: Mapping[str, Any]
+    rows: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.table["assignment"] if self.rows is None else self.rows)
