@@ -3,7 +3,7 @@
 import pytest
 
 from hearteval.analysis.calls import CallSum, is_same_model, sum_spending, warn_of_models
-from hearteval.domain import Rater, System
+from hearteval.domain import InFlight, Rater, System
 from hearteval.notices import Kind
 from hearteval.report.coverage.spending import models_table, spending_words
 
@@ -111,6 +111,16 @@ def test_small_sums_are_no_zero(total: float, other: float, words: str) -> None:
     calls = [call("judgments", JUDGE, 6, total - other)]
     found = sum_spending([SYSTEM], [JUDGE], calls, total_usd=total, made=MADE)
     assert words in spending_words(found)
+
+
+def test_what_was_in_flight_is_told_beside_what_was_paid() -> None:
+    lost = InFlight(usd=0.5, n_calls=3, n_processes=1)
+    found = sum_spending([SYSTEM], [JUDGE], [], total_usd=2.0, made=MADE, in_flight=lost)
+    assert "have cost $2.00" in spending_words(found)
+    assert (
+        "at most $0.50 more were set aside for about 3\N{NO-BREAK SPACE}calls in flight"
+        in spending_words(found)
+    )
 
 
 def test_settings_are_told_in_words() -> None:

@@ -105,6 +105,8 @@ def test_what_a_killed_run_had_under_way_stays_booked_until_the_bill_is_known(
     assert goes_on.code == 0, goes_on.err
     assert f"heart store settle {study}" in goes_on.err
     assert "perhaps billed" in goes_on.err
+    spending = json.loads(study.with_suffix(".results.json").read_text())["spending"]
+    assert spending["in_flight"] == in_flight
     assert n_again <= in_flight["n_calls"] + N_AT_ONCE
     assert settled.json["replaced"]["usd"] == pytest.approx(in_flight["usd"])
     assert settled.json["spent_usd"] == pytest.approx(provider.billed_usd)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hearteval.domain import Completion
+from hearteval.domain import Completion, InFlight
 from hearteval.errors import StoreError
 from hearteval.store.copy import copy_store
 from hearteval.store.records import Balance, SetAside, StoredReply
@@ -103,7 +103,7 @@ def test_what_a_killed_process_had_in_flight_counts_until_it_is_settled(store: S
 
     replaced = store.settle(reply(2, 0.125), is_gone=ended)
 
-    assert replaced == (0.5, 3, 1)
+    assert replaced == InFlight(usd=0.5, n_calls=3, n_processes=1)
     assert store.spent_usd() == 0.375
     assert keep(store, wish("one", 1.0))[:3] == (0.625, 0.375, 0.0)
     assert store.settle(reply(3, 0.125), is_gone=ended) is None
@@ -131,7 +131,9 @@ def test_calls_of_batch_jobs_are_fetched_later_and_never_in_flight(store: SqlSto
     kill(store, wish("killed", 0.75, later=0.5))
     kill(store, wish("another", 0.25, later=0.25))
 
-    assert store.look_around("me", is_gone=ended).in_flight == (0.25, 3, 1)
+    assert store.look_around("me", is_gone=ended).in_flight == InFlight(
+        usd=0.25, n_calls=3, n_processes=1
+    )
 
 
 def test_record_at_fault_keeps_and_books_nothing_of_its_group(store: SqlStore) -> None:
@@ -152,4 +154,6 @@ def test_copy_of_a_store_counts_what_was_in_flight_too(store: SqlStore) -> None:
         copy_store(store, target, progress=lambda _kind, _n: None)
 
     assert target.spent_usd() == 0.25
-    assert target.look_around("me", is_gone=ended).in_flight == (0.5, 3, 1)
+    assert target.look_around("me", is_gone=ended).in_flight == InFlight(
+        usd=0.5, n_calls=3, n_processes=1
+    )

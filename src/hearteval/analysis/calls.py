@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from hearteval.domain import Rater, System, canonical_json
+from hearteval.domain import InFlight, Rater, System, canonical_json
 from hearteval.models.presets import end_words, load_model_presets
 from hearteval.notices import Kind, Notice
 
@@ -95,6 +95,8 @@ class Spending:
     studies in the store."""
     total_usd: float
     """What all runs on the store have cost."""
+    in_flight: InFlight | None = None
+    """What killed processes had under way, perhaps billed and asked again; no part of the total."""
 
 
 NOTHING_SPENT = Spending(models=(), steps=(), other_usd=0.0, total_usd=0.0)
@@ -107,6 +109,7 @@ def sum_spending(
     *,
     total_usd: float,
     made: str,
+    in_flight: InFlight | None = None,
 ) -> Spending:
     """Return what the models of a study were and cost; `made` is when, as ISO 8601."""
     today = datetime.fromisoformat(made).date()
@@ -133,6 +136,7 @@ def sum_spending(
         steps=tuple(steps),
         other_usd=max(0.0, total_usd - known),
         total_usd=total_usd,
+        in_flight=in_flight,
     )
 
 

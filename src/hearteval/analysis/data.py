@@ -16,6 +16,7 @@ from hearteval.domain import (
     Axis,
     Completion,
     Display,
+    InFlight,
     Item,
     LabelVerdict,
     LatencyProbe,
@@ -238,6 +239,8 @@ class StudyData:
     """Calls of models, summed by step, system or judge, and settings."""
     spent_usd: float = 0.0
     """What all runs on the store have cost."""
+    in_flight: InFlight | None = None
+    """What killed processes had under way on it."""
     provenance: Provenance | None = None
     """None only where no results are made of this."""
     audit: "StudyData | None" = None

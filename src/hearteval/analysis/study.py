@@ -178,6 +178,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         data.calls,
         total_usd=data.spent_usd,
         made=data.provenance.created_at,
+        in_flight=data.in_flight,
     )
     seed = data.provenance.seed
     by_pairs = leaderboard

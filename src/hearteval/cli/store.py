@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,8 +124,7 @@ def settle(place: str, usd: float, *, as_json: bool) -> None:
         done = settle_in_flight(store, usd, now=utc_now)
     spent = f"${money(done.spent_usd)}"
     if as_json:
-        replaced = None if done.replaced is None else done.replaced._asdict()
-        emit_json("store_settle", {"replaced": replaced, "spent_usd": done.spent_usd})
+        emit_json("store_settle", asdict(done))
     elif done.replaced is None:
         say(f"Nothing is in flight, and nothing is changed: {spent} are spent.")
     else:

@@ -185,6 +185,17 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InFlight:
+    """What processes that are gone had set aside for their calls: perhaps billed."""
+
+    usd: float
+    """The most that it may have cost, in US dollars."""
+    n_calls: int
+    """About so many calls, as of their last commits."""
+    n_processes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyProbe:
     """One timed call of a system, from `heart latency` only: its text is not kept."""
 

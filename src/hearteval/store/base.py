@@ -18,6 +18,7 @@ from hearteval.domain import (
     Assignment,
     Attempt,
     BatchJob,
+    InFlight,
     Label,
     Study,
 )
@@ -27,7 +28,6 @@ from hearteval.store.records import (
     Balance,
     Claimed,
     Found,
-    InFlight,
     R,
     Record,
     SetAside,

@@ -9,6 +9,7 @@ from hearteval.domain import (
     Assignment,
     Attempt,
     Completion,
+    InFlight,
     Item,
     Judgment,
     Label,
@@ -92,16 +93,6 @@ class Balance(NamedTuple):
     """What processes had set aside that are gone: perhaps billed."""
     n_others: int
     """Other processes that are there and pay."""
-
-
-class InFlight(NamedTuple):
-    """What processes that are gone had set aside for their calls: perhaps billed."""
-
-    usd: float
-    """The most that it may have cost, in US dollars."""
-    n_calls: int
-    """About so many calls, as of their last commits."""
-    n_processes: int
 
 
 class Found(NamedTuple):

@@ -237,7 +237,7 @@ def money_of(store: Store) -> dict[str, Any]:
     in_flight = look_around(store).in_flight
     return {
         "spent_usd": store.spent_usd(),
-        "in_flight": None if in_flight is None else in_flight._asdict(),
+        "in_flight": None if in_flight is None else asdict(in_flight),
     }
 
 

@@ -58,6 +58,7 @@ from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.notices import Notice
 from hearteval.sections import SECTIONS
+from hearteval.store.sharing.panel import Panel
 from hearteval.study.people.background import told_of
 from hearteval.study.people.quality import read_quality
 from hearteval.study.screened import read_screened
@@ -148,6 +149,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         covariates=read_covariates(session.settings.covariates),
         calls=read_calls(session, study),
         spent_usd=store.spent_usd(),
+        in_flight=Panel(store).look_around().in_flight,
         provenance=_provenance(session, study, items, shown=_shown_words(study, systems, ranked)),
         **_told(session, study),
         people_per_pair=_people_per_pair(study),

@@ -5,7 +5,7 @@ import json
 from hearteval.analysis.calls import Spending
 from hearteval.models.prices import money
 from hearteval.report.table import Column, Table, counted, tabulate
-from hearteval.report.text import listed
+from hearteval.report.text import listed, plural
 
 MAX_NAMES = 3
 LEAST_SHOWN = 0.00005
@@ -49,6 +49,12 @@ def spending_words(spending: Spending) -> str:
         words += (
             f", of it ${money(spending.other_usd)} for calls that left no reply here (cut off,"
             " lost, tests of schemas, times)"
+        )
+    if spending.in_flight is not None:
+        words += (
+            f"; at most ${money(spending.in_flight.usd)} more were set aside for about"
+            f" {plural(spending.in_flight.n_calls, 'call')} in flight when a run was killed:"
+            " perhaps billed, and asked again"
         )
     return words
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from hearteval.domain import record_id
+from hearteval.domain import InFlight, record_id
 from hearteval.store.integrity.seal import NO_STUDY, follow, is_sum, slot_of, total_of
-from hearteval.store.records import Balance, InFlight, SetAside
+from hearteval.store.records import Balance, SetAside
 from hearteval.store.schema import ledger
 
 IsGone = Callable[[str, datetime], bool]

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hearteval.domain import record_id
+from hearteval.domain import InFlight, record_id
 from hearteval.errors import SettingsError
 from hearteval.models.prices import money
 from hearteval.report.text import listed, plural
 from hearteval.store.base import Store
-from hearteval.store.records import Found, InFlight, StoredReply
+from hearteval.store.records import Found, StoredReply
 from hearteval.store.sharing.panel import Panel, name_owner
 from hearteval.study import quoted
 from hearteval.study.session import Now, Session
