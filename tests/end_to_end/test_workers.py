@@ -183,6 +183,7 @@ def test_a_run_without_workers_asks_nothing_itself_and_reports(tmp_path: Path) -
         body = run.end()
         assert asked_once(server)
 
+    assert any("`heart work" in log.read_text() for log in tmp_path.rglob("*.log"))
     assert {name: worked["answers"][name]["n_added"] for name in n_wanted} == n_wanted
     assert body["judgments"]["n_missing"] == 0
     assert len(body["leaderboard"]) == 3

@@ -21,7 +21,7 @@ from hearteval.models.probe import probe_model
 from hearteval.report.coverage.missing import missing_lines
 from hearteval.steps import Step, ask_step
 from hearteval.store.base import Store
-from hearteval.study import Tell
+from hearteval.study import Tell, quoted
 from hearteval.study.asking.models import Asking, SchemaOf
 from hearteval.study.asking.others import free_what_is_left
 from hearteval.study.asking.stopping import Stopper, stopping_on_signals
@@ -97,6 +97,8 @@ def _have_worked(
     hold, (label, study, step) = WORKERS.get(), part
     asked = [id_ for id_, model in models.items() if model.batch is None]  # batch jobs are not
     assert hold is not None, "looked before"
+    begin = f"heart work {quoted(session.settings.file)}"
+    session.tell.note(f"workers: ask from here on; `{begin}` begins one, on any machine")
     is_over, look_at = False, -inf
     with (
         session.tell.progress(label, cost=session.store.spent_usd) as progress,
