@@ -1,4 +1,4 @@
-"""Two writers and five raters in real browsers, from links to a ranking beside systems."""
+"""Three writers and five raters in real browsers, from links to a ranking beside systems."""
 
 import json
 import re
@@ -18,15 +18,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 PEOPLE = """
 [people]
-writers_per_item = 2
+writers_per_item = 3
 raters_per_pair = 5
 overlap = 0.25
 edge = ["risk", "medical", "abuse", "minor"]
 """
-N_ITEMS, N_WRITERS, N_RATERS = 4, 2, 5
+N_ITEMS, N_WRITERS, N_RATERS = 4, 3, 5
 REPLIES = (
     "That is a lot to carry on your own. What was the hardest part of today?",
     "I hear how tired you are. Who could be with you this evening?",
+    "No wonder it keeps you awake. What would make tonight a little easier?",
 )
 ENDINGS = ("Really?", "I am here.", "That is hard.", "Take your time.")
 LABELS = ("A is slightly better", "B is slightly better", "A is significantly better")
