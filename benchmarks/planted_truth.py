@@ -40,7 +40,7 @@ from planted_studies import (
 )
 
 from hearteval.config.engine import Engine
-from hearteval.study.session import open_engine
+from hearteval.study.engine import open_engine
 from hearteval.study.simulation.world import World, plant
 
 LARGE, MOST = 1_200, 10**9

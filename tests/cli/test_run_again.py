@@ -12,8 +12,10 @@ from heart_command import Heart
 from served_study import healthy, serving, write_study
 from study_files import presets, study_text
 
+from hearteval import config
 from hearteval.analysis.study import StudyResults
 from hearteval.cli.main import run_command_line
+from hearteval.config import StudySettings, load_study
 from hearteval.domain import Completion, Display, Rater, Study
 from hearteval.judgments.plan import run as planning
 from hearteval.judgments.plan.pairs import Candidate, enumerate_pairs
@@ -69,6 +71,20 @@ def test_a_run_with_nothing_to_do_says_the_same_and_computes_nothing(
     assert len(analyzed) == 1
     logs = sorted((study.parent / "small.logs").iterdir())
     assert "nothing has changed" in logs[-1].read_text("utf-8")
+
+
+def test_the_study_file_is_read_once(
+    study: Path, heart: Heart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+
+    def noting(path: Path) -> StudySettings:
+        read.append(path)
+        return load_study(path)
+
+    monkeypatch.setattr(config, "load_study", noting)
+    assert [heart("run", study).code, heart("run", study).code] == [0, 0]
+    assert read == [study, study]
 
 
 def test_its_json_counts_all_as_there_before(

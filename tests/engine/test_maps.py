@@ -21,7 +21,7 @@ from hearteval.stats.bradley_terry.fit import fit_bradley_terry, fit_win_matrix
 from hearteval.stats.comparisons import Comparisons
 from hearteval.stats.planner import components
 from hearteval.stats.planner.anchoring import Judging, expect_widths
-from hearteval.study.session import open_engine
+from hearteval.study.engine import open_engine
 
 ENGINES = {
     "three processes": Engine(workers=3),

@@ -28,7 +28,7 @@ from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
 from hearteval.steps.labels import screen_by_rules, texts_to_label
-from hearteval.study.screened import read_screened
+from hearteval.study.report.screened import read_screened
 from hearteval.study.verify import verify_store
 
 SCREEN = load_taxonomy("safety")

@@ -133,8 +133,9 @@ def engine_options(
     """Give a command the options that say where its long work is done, and do it there.
 
     What none of them says stands in the study file, where there is one. One that `asks` models has
-    workers of the engine ask them too. Where none is named and `ends_early` says that
-    all is done, none is opened, nor what it needs loaded.
+    workers of the engine ask them too, and is told the `settings` of the file, which is read once.
+    Where no option is given and `ends_early` says that all is done, no engine is opened, nor what
+    it needs loaded.
     """
 
     def decorate(function: Command) -> Command:
@@ -152,16 +153,22 @@ def engine_options(
             *, engine: str | None, address: str | None, workers: int | None, **given: Any
         ) -> None:
             said = {"kind": engine, "address": address, "workers": workers}
+            settings, work = None, None
+            if given.get("study_file") is not None:
+                from hearteval.config import load_study
+
+                settings = load_study(given["study_file"])
+            if asks:
+                given["settings"] = settings
             if ends_early and not any(v is not None for v in said.values()) and ends_early(**given):
                 return
-            from hearteval.study.session import opened_engine
+            from hearteval.study.engine import opened_engine
 
-            work: Callable[..., None] | None = None
             if asks:
                 from hearteval.study.working import work_beside
 
                 work = work_beside
-            with opened_engine(given.get("study_file"), work=work, **said):
+            with opened_engine(settings, work=work, **said):
                 function(**given)
 
         return command_with_engine

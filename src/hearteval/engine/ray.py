@@ -27,6 +27,7 @@ STORE_BYTES = 100 * 1024**2
 
 HELD: Final[Mapping[str, Any]] = {
     "num_cpus": 0,  # it waits for models most of its time
+    "memory": 1024**2,  # actors that want nothing are not spread: Ray throws dice for each
     "scheduling_strategy": "SPREAD",
     "max_restarts": -1,
     "max_task_retries": -1,

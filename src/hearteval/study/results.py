@@ -61,7 +61,7 @@ from hearteval.sections import SECTIONS
 from hearteval.store.sharing.panel import Panel
 from hearteval.study.people.background import told_of
 from hearteval.study.people.quality import read_quality
-from hearteval.study.screened import read_screened
+from hearteval.study.report.screened import read_screened
 from hearteval.study.session import Session, count_pilot, is_rated, stored_plan, uncollected
 from hearteval.version import __version__
 
@@ -299,7 +299,7 @@ def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
         rows = map(LabelRow._make, zip(*(batch[name] for name in LabelRow._fields), strict=True))
         for taxonomy, row in zip(batch["taxonomy"], rows, strict=True):
             labels[taxonomy].append(row)
-    # What screens say is no label of what a text does: see `hearteval.study.screened`.
+    # What screens say is no label of what a text does: see `hearteval.study.report.screened`.
     names = [name for name in TAXONOMIES if name != SAFETY]
     who = {row.rater_id for name in names for row in labels[name]}
     if not who:

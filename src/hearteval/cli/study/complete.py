@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,17 +10,17 @@ from hearteval.cli.console import emit_json, end_with, labelled, say, working_on
 from hearteval.cli.options import engine_options, json_option, study_argument, yes_option
 from hearteval.study import quoted
 
+if TYPE_CHECKING:
+    from hearteval.config import StudySettings
+
 
 @click.command("complete")
 @study_argument
 @yes_option
 @engine_options(asks=True)
 @json_option
-def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
+def command(study_file: Path, *, settings: "StudySettings", yes: bool, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""
-    from hearteval.config import load_study
-
-    settings = load_study(study_file)
     with working_on(settings, "complete", yes=yes) as (session, study):
         from hearteval.study.asking.verbs import complete_study  # not before it begins
 

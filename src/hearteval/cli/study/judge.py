@@ -12,6 +12,7 @@ from hearteval.study import quoted
 
 if TYPE_CHECKING:
     from hearteval.analysis.coverage.missing import Failure
+    from hearteval.config import StudySettings
 
 
 @click.command("judge")
@@ -20,15 +21,14 @@ if TYPE_CHECKING:
 @yes_option
 @engine_options(asks=True)
 @json_option
-def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
+def command(
+    study_file: Path, *, settings: "StudySettings", again: bool, yes: bool, as_json: bool
+) -> None:
     """Plan a study's pairs, or ratings, and have its judges answer what they have not yet.
 
     With --again the judges are asked about every ranked pair once more, as the first time. The
     answers are no part of the ranking: they show how far it stands when the same is asked again.
     """
-    from hearteval.config import load_study
-
-    settings = load_study(study_file)
     with working_on(settings, "judge", yes=yes) as (session, study):
         from hearteval.study.asking.verbs import find_stop, judge_study  # not before it begins
 

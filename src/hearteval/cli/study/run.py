@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 def _is_said_again(
     *,
+    settings: "StudySettings",
     study_file: Path,
     only: str | None,
     is_opened: bool,
@@ -40,11 +41,28 @@ def _is_said_again(
     as_json: bool,
     **_: Any,
 ) -> bool:
+    """Say what the last run said, where nothing has changed since; return whether that is so."""
     if only or is_verbose:
         return False
-    from hearteval.config import load_study
+    from hearteval.study.kept import find_last_run
 
-    return _say_again(load_study(study_file), study_file, is_opened=is_opened, as_json=as_json)
+    last = find_last_run(settings, _how_shown(study_file))
+    if last is None or not (as_json or last.text):
+        return False
+    terminal = Terminal()
+    if settings.is_simulated:
+        terminal.say_simulated()
+    with run_log(settings, "run"):
+        logger.info("nothing has changed since the last run")
+        for words in last.warnings:
+            terminal.warn(words)
+    if as_json:
+        emit_json("run", last.body)
+    else:
+        click.echo(last.text)
+    if is_opened:
+        open_page(last.body["report"])
+    return True
 
 
 @click.command("run")
@@ -66,6 +84,7 @@ def _is_said_again(
 def command(
     study_file: Path,
     *,
+    settings: "StudySettings",
     only: str | None,
     yes: bool,
     is_opened: bool,
@@ -76,9 +95,6 @@ def command(
 
     Every step can be stopped at any time; run again, it finishes what is missing.
     """
-    from hearteval.config import load_study
-
-    settings = load_study(study_file)
     if only == "plan":
         _show_plan(settings, as_json=as_json)
     elif only == "probe":
@@ -86,31 +102,6 @@ def command(
     else:
         terminal = Terminal(yes=yes, is_verbose=is_verbose)
         _run(settings, study_file, terminal, is_opened=is_opened, as_json=as_json)
-
-
-def _say_again(
-    settings: "StudySettings", study_file: Path, *, is_opened: bool, as_json: bool
-) -> bool:
-    """Say what the last run said, where nothing has changed since; return whether that is so."""
-    from hearteval.study.kept import find_last_run
-
-    last = find_last_run(settings, _how_shown(study_file))
-    if last is None or not (as_json or last.text):
-        return False
-    terminal = Terminal()
-    if settings.is_simulated:
-        terminal.say_simulated()
-    with run_log(settings, "run"):
-        logger.info("nothing has changed since the last run")
-        for words in last.warnings:
-            terminal.warn(words)
-    if as_json:
-        emit_json("run", last.body)
-    else:
-        click.echo(last.text)
-    if is_opened:
-        open_page(last.body["report"])
-    return True
 
 
 def _run(

@@ -25,7 +25,8 @@ from hearteval.study import Tell, quoted
 from hearteval.study.asking.models import Asking, SchemaOf
 from hearteval.study.asking.others import free_what_is_left
 from hearteval.study.asking.stopping import Stopper, stopping_on_signals
-from hearteval.study.session import WORKERS, Session
+from hearteval.study.engine import WORKERS
+from hearteval.study.session import Session
 
 T = TypeVar("T")
 REST = 9

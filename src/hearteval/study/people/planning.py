@@ -39,7 +39,7 @@ from hearteval.study.people.languages import part_by_language
 from hearteval.study.people.practice import store_examples
 from hearteval.study.people.watch.held import list_held
 from hearteval.study.people.watch.work import watch_work
-from hearteval.study.screened import read_screened
+from hearteval.study.report.screened import read_screened
 from hearteval.study.session import stored_plan
 
 LEVEL = 0.95
