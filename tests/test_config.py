@@ -113,6 +113,7 @@ FAULTS = [
     ),
     (with_stock('model = "openai-compatible/x"\nfamily = "ours"'), "base_url is missing"),
     (with_stock('model = "local:no.gguf"\nfamily = "ours"'), "there is no file"),
+    (with_stock('preset = "gpt-5"\nreuse_prompts = false'), "only a local model can be told"),
     (with_stock('model = "openai-compatible/x"\nfamily = "human"'), "none of human"),
     (with_stock('preset = "gpt-5"\nkey_name = "sk-abcdef0123"'), "never a key itself"),
     (with_stock('preset = "gpt-5"\nrefuses = ["warmth"]'), "refuses: warmth"),

@@ -113,14 +113,22 @@ def test_small_sums_are_no_zero(total: float, other: float, words: str) -> None:
     assert words in spending_words(found)
 
 
-def test_what_was_in_flight_is_told_beside_what_was_paid() -> None:
-    lost = InFlight(usd=0.5, n_calls=3, n_processes=1)
-    found = sum_spending([SYSTEM], [JUDGE], [], total_usd=2.0, made=MADE, in_flight=lost)
-    assert "have cost $2.00" in spending_words(found)
-    assert (
-        "at most $0.50 more were set aside for about 3\N{NO-BREAK SPACE}calls in flight"
-        in spending_words(found)
-    )
+@pytest.mark.parametrize(
+    ("usd", "words"),
+    [
+        (
+            0.5,
+            "; at most $0.50 more were set aside for about 3 calls in flight when a run was killed:"
+            " perhaps billed, and asked again",
+        ),
+        (0.0, "; about 3 calls in flight when a run was killed: perhaps asked again"),
+    ],
+)
+def test_what_was_in_flight_is_told_beside_what_was_paid(usd: float, words: str) -> None:
+    lost, calls = InFlight(usd=usd, n_calls=3, n_processes=1), [call("judgments", JUDGE, 6, 2.0)]
+    found = sum_spending([SYSTEM], [JUDGE], calls, total_usd=2.0, made=MADE, in_flight=lost)
+    said = spending_words(found).replace("\N{NO-BREAK SPACE}", " ")
+    assert said == f"All runs on the store have cost $2.00{words}"
 
 
 def test_settings_are_told_in_words() -> None:

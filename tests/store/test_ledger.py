@@ -129,11 +129,20 @@ def test_lease_on_money_is_renewed_with_that_on_questions(store: SqlStore) -> No
 
 def test_calls_of_batch_jobs_are_fetched_later_and_never_in_flight(store: SqlStore) -> None:
     kill(store, wish("killed", 0.75, later=0.5))
-    kill(store, wish("another", 0.25, later=0.25))
+    kill(store, wish("another", 0.25, later=0.25)._replace(n_calls=0))
 
     assert store.look_around("me", is_gone=ended).in_flight == InFlight(
         usd=0.25, n_calls=3, n_processes=1
     )
+
+
+def test_calls_that_cost_nothing_are_in_flight_too(store: SqlStore) -> None:
+    kill(store, wish("killed", 0.0)._replace(n_calls=2))
+
+    assert store.look_around("me", is_gone=ended).in_flight == InFlight(
+        usd=0.0, n_calls=2, n_processes=1
+    )
+    assert keep(store, wish("one", 1.0)).granted_usd == 1.0
 
 
 def test_record_at_fault_keeps_and_books_nothing_of_its_group(store: SqlStore) -> None:

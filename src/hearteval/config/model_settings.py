@@ -79,6 +79,7 @@ class Entry(Section):
     stop_after: Annotated[int, Field(ge=1)] = CallLimits.stop_after
     stream: bool = True
     batch: bool = False
+    reuse_prompts: bool = True
 
 
 class System(Entry):
@@ -126,6 +127,8 @@ class ModelSettings:
     """How fast, how long and how often it is called."""
     path: Path | None = None
     """The file of a local model."""
+    reuse_prompts: bool = True
+    """Whether a local model keeps the computed start of a prompt for the next one."""
     thinking_tokens: int | None = None
     """What it is expected to think before a reply; None where nobody says."""
     thinks: bool = False

@@ -221,6 +221,8 @@ def _read_model(where: str, folder: Path, entry: Entry) -> ModelSettings:
     _check_words(where, entry)
     model = _find_model(where, folder, entry)
     _check_batch(where, entry, model)
+    if model.path is None and not entry.reuse_prompts:
+        raise SettingsError(f"{where}: reuse_prompts: only a local model can be told; remove it")
     return model
 
 
@@ -369,7 +371,13 @@ def _local_model(where: str, folder: Path, entry: Entry) -> ModelSettings:
         limits = replace(limits, timeout_s=LOCAL_TIMEOUT_S)
     if path.suffix not in VLLM_FILES and "concurrency" not in entry.model_fields_set:
         found = replace(found, concurrency=LOCAL_CONCURRENCY)
-    return replace(found, path=path, price=found.price or free, limits=limits)
+    return replace(
+        found,
+        path=path,
+        reuse_prompts=entry.reuse_prompts,
+        price=found.price or free,
+        limits=limits,
+    )
 
 
 def _refused(route: Route, entry: Entry) -> frozenset[str]:

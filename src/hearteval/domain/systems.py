@@ -189,7 +189,7 @@ class InFlight:
     """What processes that are gone had set aside for their calls: perhaps billed."""
 
     usd: float
-    """The most that it may have cost, in US dollars."""
+    """The most that it may have cost, in US dollars; 0 where it costs nothing."""
     n_calls: int
     """About so many calls, as of their last commits."""
     n_processes: int

@@ -560,7 +560,7 @@ class SqlStore:
             add(connection, records, first_stays=True)
             if wanted is None:
                 return None
-            if wanted.limit_usd is not None:
+            if wanted.limit_usd is not None and wanted.wanted_usd:
                 lock_money(connection)
             return ledger.set_aside(connection, wanted, is_gone=is_gone)
 

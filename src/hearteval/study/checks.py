@@ -195,7 +195,7 @@ def _check_calls(settings: StudySettings, tell: Tell, *, probe: bool) -> list[Ch
         sent = listed(use.settings).replace(',"', ', "')  # a line may be folded there
         said += f", with {sent}" if sent else ""
         checks.append(Check(name, "ok", n + said))
-    if in_flight is not None:
+    if in_flight is not None and in_flight.usd:
         found = (
             f"at most ${money(in_flight.usd)} in flight when a run was killed, perhaps billed:"
             " counted as spent"

@@ -119,13 +119,14 @@ def test_a_study_asks_it_and_a_server_that_dies_is_started_once_more(
     heart: Heart, weights: Path
 ) -> None:
     study = weights.with_name("study.toml")
-    model = {"model": f"local:{weights.name}", "family": "ours"}
+    model = {"model": f"local:{weights.name}", "family": "ours", "reuse_prompts": False}
     study.write_text(
         study_text("vllm", presets("original"), entry("system", name="ours", **model), items=(2, 1))
     )
     counts = heart("complete", study, "--json").json["completions"]
     # The adversarial item has no reply of the original supporter.
     assert (counts["n_wanted"], counts["n_missing"]) == (6, 1)
+    assert seen(weights)["arguments"][-1] == "--no-enable-prefix-caching"
 
     other = weights.with_name("other.yaml")
     other.write_text("dies: true\n")

@@ -169,16 +169,16 @@ async def test_money_of_others_is_asked_for_while_own_calls_are_under_way() -> N
 
 
 @on_a_loop
-async def test_calls_that_cost_nothing_ask_no_store() -> None:
+async def test_calls_that_cost_nothing_wait_for_no_store_and_are_told_to_it() -> None:
     bank = Bank()
     purse = bank.open()
+    assert purse.ask(0.0) is None
     for _ in range(3):
         await purse.reserve(0.0)
-        purse.settle(0.0, 0.0)
+    assert bank.n_commits == 0
     await turn()
 
-    assert bank.n_commits == 0
-    assert purse.ask(0.0) is None
+    assert (bank.n_commits, bank.rows) == (1, {id(purse): 0.0})
 
 
 @on_a_loop

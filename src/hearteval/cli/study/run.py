@@ -128,7 +128,8 @@ def _run(
         emit_json("run", body)
     else:
         spent, in_flight = body["spent_usd"], body["in_flight"]
-        written = {"cost": spent_words(settings, spent, in_flight)} if spent or in_flight else {}
+        has_cost = spent or (in_flight and in_flight["usd"])
+        written = {"cost": spent_words(settings, spent, in_flight)} if has_cost else {}
         written["report"] = shorter(body["report"])
         text = show_results(results, study_file, written, is_verbose=terminal.is_verbose)
     if stored is not None and not log.has_trouble:

@@ -62,7 +62,8 @@ class LocalSettings:
     otherwise, wants 1."""
     reuse_prompts: bool = True
     """Keep the computed start of a prompt for the next request. Saves much where judges share a
-    rubric; must be off where time to first token is measured."""
+    rubric, but what came before then rounds a reply that is nearly a toss-up; must be off where
+    time to first token is measured."""
 
     def __post_init__(self) -> None:
         for name in ("context", "n_parallel", "n_threads"):

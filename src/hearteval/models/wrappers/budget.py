@@ -127,7 +127,9 @@ class SpendingLimit:
         self._reserved += usd
         self._later += usd * is_later
         self._begun += usd * (not is_later)
-        self._is_used |= usd > 0
+        if not self._is_used and self._commit is not None:
+            self._commit(is_urgent=False)  # what is under way is told, though it may cost nothing
+        self._is_used = True
         self._n_under_way += 1
 
     @property
@@ -167,7 +169,7 @@ class SpendingLimit:
         """Return what is held, least of use, wanted, what of it is later, and calls under way.
 
         Calls that wait count as under way, as they begin when what is asked is granted. None where
-        nothing has cost anything yet. `booking_usd` of what calls have cost is booked by what is
+        no call has begun yet. `booking_usd` of what calls have cost is booked by what is
         asked. Until `grant`, calls begin within what is held, which the store never takes.
         """
         if not self._is_used:

@@ -51,10 +51,11 @@ def spending_words(spending: Spending) -> str:
             " lost, tests of schemas, times)"
         )
     if spending.in_flight is not None:
+        usd = spending.in_flight.usd
+        aside = f"at most ${money(usd)} more were set aside for " if usd else ""
         words += (
-            f"; at most ${money(spending.in_flight.usd)} more were set aside for about"
-            f" {plural(spending.in_flight.n_calls, 'call')} in flight when a run was killed:"
-            " perhaps billed, and asked again"
+            f"; {aside}about {plural(spending.in_flight.n_calls, 'call')} in flight when a run was"
+            f" killed: perhaps {'billed, and ' if usd else ''}asked again"
         )
     return words
 

@@ -46,7 +46,7 @@ class Purse(Protocol):
         ...
 
     def ask(self, booking_usd: float) -> tuple[float, float, float, float, int] | None:
-        """Return what a `SetAside` says: held, least, wanted, later, calls; None if all is free.
+        """Return what a `SetAside` says: held, least, wanted, later, calls; None if none has begun.
 
         So many dollars are booked in the same transaction.
         """

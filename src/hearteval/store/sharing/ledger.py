@@ -96,12 +96,13 @@ def leave(connection: Connection, owner: str) -> None:
 def read_in_flight(connection: Connection, *, is_gone: IsGone) -> InFlight | None:
     """Return what processes had set aside that are gone; None where there is none of it.
 
-    Calls of batch jobs are none of it: they are fetched, and booked, by a later run.
+    Calls that cost nothing are counted too. Those of batch jobs are none of it: they are fetched,
+    and booked, by a later run.
     """
     rows = [
         row
         for row in connection.execute(select(ledger).where(ledger.c.owner != NOBODY))
-        if row.usd > row.later_usd and is_gone(row.owner, row.expires_at)
+        if (row.n_calls or row.usd > row.later_usd) and is_gone(row.owner, row.expires_at)
     ]
     if not rows:
         return None

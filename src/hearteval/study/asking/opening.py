@@ -93,7 +93,8 @@ async def open_models(
             elif model.batch is None and key not in opened:
                 if not is_timed:
                     _warn_of_open_jobs(model, session)
-                local = LocalSettings(context=LOCAL_CONTEXT, reuse_prompts=not is_timed)
+                is_reusing = model.reuse_prompts and not is_timed
+                local = LocalSettings(context=LOCAL_CONTEXT, reuse_prompts=is_reusing)
                 own = _open_one(model, client, stack, local, say=session.tell.warn)
                 opened[key] = _budgeted(own, model, ledger, writer, session.now)
 
@@ -148,7 +149,7 @@ async def open_models(
 def _place(model: ModelSettings) -> str:
     """Say which models share a connection, a limit and a local server: those called alike."""
     how = f"{model.key_name} {model.max_tokens_key} {json.dumps(model.extra_body, sort_keys=True)}"
-    how += f" {model.price} {model.limits.timeout_s}"
+    how += f" {model.price} {model.limits.timeout_s} {model.reuse_prompts}"
     return f"{model.base_url} {model.path} {model.provider} {model.model} {model.batch} {how}"
 
 

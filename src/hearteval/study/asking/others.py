@@ -41,7 +41,7 @@ def tell_what_was_found(session: Session) -> bool:
     if found.n_claims:
         n = plural(found.n_claims, "question")
         words.append(f"{n} that a killed run had claimed are free again")
-    if found.in_flight is not None:
+    if found.in_flight is not None and found.in_flight.usd:
         words.append(in_flight_words(found.in_flight, session.settings.file))
     if words:
         session.tell.warn(f"found here: {'; '.join(words)}")

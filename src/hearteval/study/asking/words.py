@@ -134,6 +134,6 @@ def spent_words(
     limit = settings.max_usd
     of = "" if limit is None else f" of ${money(limit)} (budget.max_usd)"
     more = ""
-    if in_flight is not None:
+    if in_flight is not None and in_flight["usd"]:
         more = f", and at most ${money(in_flight['usd'])} in flight when a run was killed"
     return f"spent so far, all runs of this store together: ${money(usd)}{of}{more}"
