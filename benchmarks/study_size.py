@@ -1,15 +1,16 @@
 """Measure a study of a full design as it grows: nothing to do, analysis, report, size on disk.
 
     python benchmarks/study_size.py make DIR [--items 280]     # 280: 260,790 judgments
-    python benchmarks/study_size.py measure DIR [--heart COMMAND ...]
+    python benchmarks/study_size.py measure DIR [--heart COMMAND ...] [--store postgresql://...]
 
 18 systems, 3 LLM judges, every pair in both orders, the stress set and repeats: 110 items are
 104,730 judgments, 280 are 260,790 (the paper's size), 1,089 are 1,003,452. No model is asked: the
 store is filled with records such as the steps make, each reply in the reply cache too. Each row is
 a process of its own with its CPU seconds and peak memory; `--heart` compares installations, each on
-a copy of the store. A peer of fixed work in plain Python runs beside each row: the ratio to it says
-what a quiet machine would. "Nothing to do" is a run that plans, counts and analyzes all; "said
-again" one after it.
+a copy of the store. With `--store` its rows are put into that empty database first, whose own CPU
+and memory are not counted. A peer of fixed work in plain Python runs beside each row: the ratio to
+it says what a quiet machine would. "Nothing to do" is a run that plans, counts and analyzes all;
+"said again" one after it.
 """
 
 import argparse
@@ -17,14 +18,18 @@ import hashlib
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import cycle, islice
 from pathlib import Path
+
+import psycopg
 
 from hearteval.config import load_study
 from hearteval.domain import AXES, OVERALL, Call, Completion, Item, Judgment, System, axis_key
@@ -34,7 +39,9 @@ from hearteval.judgments.plan.run import plan_judgments
 from hearteval.judgments.reply import read_reply
 from hearteval.models.base import Reply, Usage
 from hearteval.models.wrappers.cached import reply_to_json
+from hearteval.store import schema
 from hearteval.store.records import StoredReply
+from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
 from hearteval.study.grow import open_grown
 
@@ -80,15 +87,19 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--items", type=int, default=280)
     parser.add_argument("--heart", action="append", default=[])
+    parser.add_argument("--store", default="")
     arguments = parser.parse_args()
     if arguments.what == "make":
         make(arguments.folder, n_items=arguments.items)
         return
+    if arguments.store:
+        pour(arguments.folder / "large.db", arguments.store)
+        os.environ["HEART_STORE"] = arguments.store
     hearts = [str(Path(each).absolute()) for each in arguments.heart]
     print("| what | command | wall s | CPU s | to the peer | peak MiB |")
     print("| --- | --- | --- | --- | --- | --- |")
     for heart in hearts or [str(Path(sys.executable).with_name("heart"))]:
-        for line in measure(arguments.folder, heart):
+        for line in measure(arguments.folder, heart, arguments.store):
             print(line, flush=True)
 
 
@@ -190,21 +201,41 @@ def _answer(assignment_id: str) -> tuple[StoredReply, Judgment]:
     return kept, judgment
 
 
-def measure(folder: Path, heart: str) -> Iterator[str]:
+def pour(path: Path, address: str) -> None:
+    """Put the rows of a made store into an empty PostgreSQL database, as they are."""
+    SqlStore.open(address).close()
+    with closing(sqlite3.connect(path)) as source, psycopg.connect(address) as target:
+        for table in schema.metadata.sorted_tables:
+            names = ", ".join(f'"{column.name}"' for column in table.columns)
+            rows = source.execute(f"SELECT {names} FROM {table.name}")
+            with target.cursor().copy(f"COPY {table.name} ({names}) FROM STDIN".encode()) as into:
+                for row in rows:
+                    into.write_row(row)
+
+
+def measure(folder: Path, heart: str, address: str = "") -> Iterator[str]:
     """Yield the rows of one installation, on a copy of the study that is removed at the end."""
     copy = folder.with_name(f"{folder.name}.copy")
     shutil.copytree(folder, copy)
     study = str(copy / "large.toml")
     try:
         python = str(Path(heart).with_name("python"))
-        store = str(copy / "large.db")
+        store = address or str(copy / "large.db")
         yield f"| opened | {_line(heart, python, '-c', OPEN, store)}"
         for what, verb in ROWS:
             yield f"| {what} | {_line(heart, heart, verb, study)}"
-        size = (copy / "large.db").stat().st_size / 2**20
+        size = _bytes_of(store) / 2**20
         yield f"| store on disk | {Path(heart).parts[-4]} | | | | {size:,.0f} |"
     finally:
         shutil.rmtree(copy)
+
+
+def _bytes_of(store: str) -> int:
+    if "://" not in store:
+        return Path(store).stat().st_size
+    with psycopg.connect(store) as connection:
+        (size,) = connection.execute("SELECT pg_database_size(current_database())").fetchone() or ()
+    return int(size)
 
 
 def _line(heart: str, *words: str) -> str:

@@ -156,6 +156,17 @@ def test_what_was_said_in_another_study_is_seen_by_its_sum_alone(place: str) -> 
     assert {name for name in before if later[name] != after[name]} == before.keys()
 
 
+def test_no_more_than_the_totals_is_read_where_more_came(place: str) -> None:
+    """So that a run with new data does not read all of the store to learn that it is another."""
+    before = fingerprints(place)
+    assert before == {name: fingerprint_of(place, name, like=str(before[name])) for name in before}
+    with closing(SqlStore.open(place)) as store:
+        store.add([make_item(7)])
+    for name, after in fingerprints(place).items():
+        of_totals = fingerprint_of(place, name, like=str(before[name]))
+        assert of_totals == str(after)[:64] != str(before[name])[:64]
+
+
 def test_who_was_asked_what_is_compared_where_it_is_read_alone(place: str) -> None:
     change(place, EDITS["an order turned"])
     with closing(SqlStore.open_to_read(place)) as store:

@@ -88,6 +88,7 @@ def unpack_marks(packed: bytes) -> dict[Axis, AxisMark]:
     return {axis: _MARKS[code - 1] for axis, code in zip(AXIS_NAMES, packed, strict=True) if code}
 
 
+_JUDGMENT_ID = '{"assignment_id":"%s","kind":"judgment","v":1}'
 _PAIR_ID = '{"completion_ids":["%s","%s"],"kind":"pair","v":1}'
 _ASSIGNMENT_ID = (
     '{"first_completion_id":"%s","kind":"assignment","pair_id":"%s","rater_id":"%s","repeat":%d,'
@@ -219,7 +220,8 @@ class Judgment:
             _require_mark(f"{where}, axis {axis}", choice, strength, needs_strength=False)
         require(self.reasons.keys() <= AXIS_NAMES.keys(), where, "a reason names no known axis")
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
-        fill_id(self, "judgment", "assignment_id")
+        if not self.id:
+            object.__setattr__(self, "id", id_of(_JUDGMENT_ID, self.assignment_id))
 
 
 def _require_mark(

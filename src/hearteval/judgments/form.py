@@ -89,7 +89,7 @@ class JudgeForm:
 
     def key_of(self, axis: Axis) -> str:
         """Return the key of an axis in a reply."""
-        return axis_key(axis, self.axis_names[axis])
+        return axis_key(axis, dict(self.names).get(axis, ""))
 
     @property
     def texts(self) -> Mapping[str, Any]:

@@ -126,6 +126,7 @@ def _overlay(english: Any, own: Any, *, is_listed: bool = False) -> Any:
     return english
 
 
+@cache
 def read_ending(finish_reason: str | None) -> Ending:
     """Return what an endpoint's word for the end of a reply means.
 

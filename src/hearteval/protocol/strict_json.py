@@ -106,13 +106,7 @@ def _invalid(reason: ObjectFault, message: str) -> InvalidReplyError:
 
 def _parse(text: str) -> Any:
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=_object_without_duplicates,
-            parse_int=Number,
-            parse_float=Number,
-            parse_constant=Number,
-        )
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         is_at_end = error.pos >= len(error.doc) or error.msg.startswith("Unterminated string")
         if text.startswith("{") and is_at_end:
@@ -128,3 +122,11 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise _invalid("duplicate-keys", "a key stands twice in one object of the reply")
     return found
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object_without_duplicates,
+    parse_int=Number,
+    parse_float=Number,
+    parse_constant=Number,
+)

@@ -127,9 +127,9 @@ def find_last_run(settings: StudySettings, shown: Any) -> LastRun | None:
     """
     key = run_key(settings).key
     kept = None if key is None else KeptFile(settings, "run").read(key)
-    if kept is None or kept["stored"] != fingerprint_of(settings.store, settings.name):
+    if kept is None or kept["written"] != _written(kept["body"]):
         return None
-    if kept["written"] != _written(kept["body"]):
+    if kept["stored"] != fingerprint_of(settings.store, settings.name, like=kept["stored"]):
         return None
     text = kept["text"] if kept["shown"] == shown else None
     return LastRun(kept["body"], text, tuple(kept["warnings"]))

@@ -45,8 +45,8 @@ _READ = (
     "SELECT id, study_id, kind, target_id FROM tasks ORDER BY id",
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
     "SELECT id, usd FROM ledger ORDER BY id",
-    "SELECT * FROM totals ORDER BY kind, study_id, slot",
 )
+_TOTALS = "SELECT * FROM totals ORDER BY kind, study_id, slot"
 _PAIRS = "SELECT * FROM pairs p"
 _ASSIGNMENTS = (
     'SELECT a.id, study_id, pair_id, rater_id, first_completion_id, repeat, a."check"'
@@ -76,30 +76,34 @@ _OF_STUDY = (
 )
 
 
-def fingerprint(connection: Any, name: str) -> str:
-    """Return a hash of what a store holds of the study of a name, as 64 hexadecimal digits.
+def fingerprint(connection: Any, name: str, *, like: str = "") -> str:
+    """Return a hash of what a store holds of the study of a name, as hexadecimal digits.
 
     The studies beside it (its audit, its checks) are its own, and their names begin with its name.
-    The connection is one of sqlite3 or psycopg.
+    The connection is one of sqlite3 or psycopg. The first 64 digits are of the totals alone: where
+    these are others than those of a fingerprint that it should be `like`, no more is read.
     """
     is_file = isinstance(connection, sqlite3.Connection)
     studies = [row for rows in _pages(connection, _STUDIES) for row in rows]
     own = [id_ for id_, of in studies if of == name or str(of).startswith(f"{name} (")]
     queries: list[tuple[str, tuple[Any, ...]]] = [
-        (query, ()) for query in (*((_TABLES,) if is_file else ()), *_READ)
+        (query, ()) for query in (_TOTALS, *((_TABLES,) if is_file else ()), *_READ)
     ]
     if 0 < len(own) < len(studies):
         mark = "?" if is_file else "%s"
         queries += [(query.format(mark), (id_,)) for id_ in own for query in _OF_STUDY]
     else:
         queries += [(query, ()) for query in _OF_ALL]
-    digest = hashlib.sha256()
+    digest, of_totals = hashlib.sha256(), ""
     for query, values in queries:
         for rows in _pages(connection, query, values):
             # Four times as fast as `repr`; version 2 knows no references, so equal rows are equal.
             digest.update(marshal.dumps(rows, 2))
         digest.update(b"\n")
-    return digest.hexdigest()
+        of_totals = of_totals or digest.hexdigest()
+        if like and not like.startswith(of_totals):
+            return of_totals
+    return of_totals + digest.hexdigest()
 
 
 def _pages(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[list[Any]]:
@@ -111,21 +115,21 @@ def _pages(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[
             yield rows
 
 
-def fingerprint_of(place: str, name: str) -> str | None:
+def fingerprint_of(place: str, name: str, *, like: str = "") -> str | None:
     """Return the `fingerprint` of the store at a path or address; None where it cannot be told."""
     if place.startswith("postgres"):
-        return _fingerprint_of_server(place, name)
+        return _fingerprint_of_server(place, name, like)
     if "://" in place or not Path(place).is_file():
         return None
     address = f"{Path(place).absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
-            return fingerprint(connection, name)
+            return fingerprint(connection, name, like=like)
     except sqlite3.Error:
         return None
 
 
-def _fingerprint_of_server(address: str, name: str) -> str | None:
+def _fingerprint_of_server(address: str, name: str, like: str) -> str | None:
     try:
         psycopg = import_module("psycopg")
     except ImportError:
@@ -135,6 +139,6 @@ def _fingerprint_of_server(address: str, name: str) -> str | None:
     try:
         found = psycopg.connect(address, connect_timeout=CONNECT_TIMEOUT_SECONDS)
         with closing(found) as connection:
-            return fingerprint(connection, name)
+            return fingerprint(connection, name, like=like)
     except psycopg.Error:
         return None

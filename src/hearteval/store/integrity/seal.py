@@ -274,19 +274,18 @@ def record_of(kind: type[Any], row: dict[str, Any]) -> Any:
     return to_reply(row) if kind is StoredReply else from_row(kind, row)
 
 
-def studies_of(connection: Connection, records: Sequence[Sealed]) -> Mapping[str, str]:
-    """Return the study of each record, by the record's id; that of a judgment's is read."""
-    of: dict[str, str] = {
-        one.id: one.study_id
-        for one in records
-        if isinstance(one, Assignment | Rating | LatencyProbe)
-    }
-    judgments = [one for one in records if isinstance(one, Judgment)]
-    asked = sorted({one.assignment_id for one in judgments} - of.keys())
+def studies_of(
+    connection: Connection, records: Sequence[Sealed], assigned: Mapping[str, str] | None = None
+) -> Mapping[str, str]:
+    """Return the study of each record by its id; a judgment's is read unless it is `assigned`."""
+    own = Assignment | Rating | LatencyProbe
+    of: dict[str, str] = {one.id: one.study_id for one in records if isinstance(one, own)}
+    judged = {one.id: one.assignment_id for one in records if isinstance(one, Judgment)}
+    known = {id_: study for id_ in judged.values() if (study := (assigned or of).get(id_))}
     a = schema.assignments.c
-    for some in in_groups(asked):
+    for some in in_groups(sorted(set(judged.values()) - known.keys())):
         for row in connection.execute(select(a.id, a.study_id).where(a.id.in_(some))):
-            of[str(row.id)] = row.study_id
-    of |= {one.id: of[one.assignment_id] for one in judgments if one.assignment_id in of}
+            known[str(row.id)] = row.study_id
+    of |= {id_: known[asked] for id_, asked in judged.items() if asked in known}
     # Of an assignment that is not there: the database refuses the judgment, or did once.
     return {record.id: of.get(record.id, NO_STUDY) for record in records}

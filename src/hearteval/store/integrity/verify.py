@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect, or_, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex
 
-from hearteval.domain import WITHDRAWN, Pair, Study, is_tombstone
+from hearteval.domain import WITHDRAWN, Assignment, Pair, Study, is_tombstone
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.integrity.seal import (
@@ -151,6 +151,7 @@ def check_records(
     """Read every record of some kinds and compare it with what was written of it."""
     faults = list(_moved_pairs(connection)) if Pair in kinds else []
     totals: dict[tuple[str, str], Total] = {}
+    assigned: dict[str, str] = {}
     for kind in kinds:
         n_read = 0
         try:
@@ -165,7 +166,9 @@ def check_records(
                             see(record)
                 n_read += len(rows)
                 progress(kind_name(kind), n_read)
-                studies = studies_of(connection, [record for record, _ in good])
+                studies = studies_of(connection, [record for record, _ in good], assigned)
+                if kind is Assignment:
+                    assigned.update(studies)
                 hashes: defaultdict[str, list[str]] = defaultdict(list)
                 for record, content in good:
                     hashes[studies[record.id]].append(content)
@@ -292,7 +295,7 @@ def _read(
             # Without an id it gets that of its content, and is made once.
             record = record_of(kind, {**row, "id": ""})
             own_id = record.id
-            record = record if own_id == id_ else record_of(kind, row)
+            record = record if own_id == id_ else replace(record, id=id_)
     except UNREADABLE:
         return None, "", (StoreFault(name, id_, f"{UNREAD} as a record"),)
     faults = []
