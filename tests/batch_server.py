@@ -6,7 +6,6 @@ does what providers do to jobs: expire them, refuse single calls, lose the answe
 
 import asyncio
 import json
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
+from scripted_server import answering, in_a_thread
 from served_study import fitting_reply
 
 TOKENS_IN, TOKENS_OUT = 1_000, 100
@@ -114,27 +114,9 @@ class BatchServer:
 @contextmanager
 def batch_server() -> Iterator[BatchServer]:
     """Serve until the block ends."""
-    server, ready, stop = BatchServer(), threading.Event(), threading.Event()
-
-    async def serve() -> None:
-        runner = web.AppRunner(_application(server), shutdown_timeout=0.1, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        host, port = runner.addresses[0][:2]
-        server.url = f"http://{host}:{port}/v1"
-        ready.set()
-        while not stop.is_set():
-            await asyncio.sleep(0.005)
-        await runner.cleanup()
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    try:
-        assert ready.wait(60)
+    server = BatchServer()
+    with in_a_thread(answering(_application(server), shutdown_timeout=0.1)) as server.url:
         yield server
-    finally:
-        stop.set()
-        thread.join()
 
 
 def _application(server: BatchServer) -> web.Application:

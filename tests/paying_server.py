@@ -7,7 +7,6 @@ characters, so that it is another count than the estimate's.
 
 import asyncio
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+from scripted_server import answering, in_a_thread
 
 REPLY = (
     "That sounds really heavy, and it makes sense that it has been weighing on you. You do not"
@@ -60,22 +60,12 @@ def count_tokens(text: str) -> int:
 @contextmanager
 def paying_server() -> Iterator[PayingServer]:
     """Serve until the block ends."""
-    server, ready, stop = PayingServer(), threading.Event(), threading.Event()
-
-    def serve() -> None:
-        asyncio.run(_serve(server, ready, stop))
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        assert ready.wait(60)
+    server = PayingServer()
+    with in_a_thread(answering(_application(server), shutdown_timeout=0.1)) as server.url:
         yield server
-    finally:
-        stop.set()
-        thread.join()
 
 
-async def _serve(server: PayingServer, ready: threading.Event, stop: threading.Event) -> None:
+def _application(server: PayingServer) -> web.Application:
     async def answer(request: web.Request) -> web.Response:
         body = await request.json()
         text = REPLY if server.ignores_schemas else _answer(body, server)
@@ -103,15 +93,7 @@ async def _serve(server: PayingServer, ready: threading.Event, stop: threading.E
 
     application = web.Application()
     application.router.add_post("/v1/chat/completions", answer)
-    runner = web.AppRunner(application, shutdown_timeout=0.1, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    server.url = f"http://{host}:{port}/v1"
-    ready.set()
-    while not stop.is_set():
-        await asyncio.sleep(0.01)
-    await runner.cleanup()
+    return application
 
 
 def _answer(body: Mapping[str, Any], server: PayingServer) -> str:

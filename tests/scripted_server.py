@@ -7,13 +7,15 @@ notes what it was sent. Answers are made by the functions below.
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
+from anyio.from_thread import start_blocking_portal
 
+T = TypeVar("T")
 Answer = Callable[[web.Request, Mapping[str, Any]], Awaitable[web.StreamResponse]]
 USAGE = {
     "prompt_tokens": 40,
@@ -52,21 +54,34 @@ class ScriptedServer:
 
 
 @asynccontextmanager
+async def answering(
+    application: web.Application, host: str = "127.0.0.1", **settings: Any
+) -> AsyncIterator[str]:
+    """Let an application answer until the block ends; give its address."""
+    runner = web.AppRunner(application, access_log=None, **settings)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, 0).start()
+        yield f"http://{host}:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+@contextmanager
+def in_a_thread(block: AbstractAsyncContextManager[T]) -> Iterator[T]:
+    """Enter and leave a block on a loop in a thread of its own."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(block) as given:
+        yield given
+
+
+@asynccontextmanager
 async def running_server(
     *answers: Answer, host: str = "127.0.0.1"
 ) -> AsyncIterator[ScriptedServer]:
     server = ScriptedServer(deque(answers))
-    runner = web.AppRunner(
-        _application(server), shutdown_timeout=0.05, handler_cancellation=True, access_log=None
-    )
-    await runner.setup()
-    site = web.TCPSite(runner, host, 0)
-    await site.start()
-    server.url = f"http://{host}:{runner.addresses[0][1]}/v1"
-    try:
+    settings = {"shutdown_timeout": 0.05, "handler_cancellation": True}
+    async with answering(_application(server), host, **settings) as server.url:
         yield server
-    finally:
-        await runner.cleanup()
 
 
 def _application(server: ScriptedServer) -> web.Application:

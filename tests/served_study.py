@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from scripted_server import Answer, ScriptedServer, running_server, say
+from scripted_server import Answer, ScriptedServer, in_a_thread, running_server, say
 
 from hearteval.domain import OVERALL
 
@@ -67,24 +66,8 @@ def write_study(
 @contextmanager
 def serving(*answers: Answer, host: str = "127.0.0.1") -> Iterator[ScriptedServer]:
     """Serve a script until the block ends."""
-    begun, over = threading.Event(), threading.Event()
-    found: list[ScriptedServer] = []
-
-    async def serve() -> None:
-        async with running_server(*answers, host=host) as server:
-            found.append(server)
-            begun.set()
-            while not over.is_set():
-                await asyncio.sleep(0.005)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    try:
-        assert begun.wait(60)
-        yield found[0]
-    finally:
-        over.set()
-        thread.join()
+    with in_a_thread(running_server(*answers, host=host)) as server:
+        yield server
 
 
 def healthy(text: str = "", *, model: str | None = "tiny-1") -> Answer:
@@ -135,6 +118,32 @@ def fitting_rating(said: str, keys: Sequence[str]) -> str:
 def is_probe(body: Mapping[str, object]) -> bool:
     """Say whether a request is the question that shows whether a schema is enforced."""
     return "heart_probe" in json.dumps(body.get("response_format", ""))
+
+
+def slowly() -> Answer:
+    """Answer well after a while, so that calls of several processes are under way together."""
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        await asyncio.sleep(0.05)
+        return await healthy()(request, body)
+
+    return answer
+
+
+def once_two_ask(n_at_once: int, *, model: str = "") -> Answer:
+    """Answer well; a model, or any, only once more calls are under way than one process makes."""
+    n_asked, are_two = 0, asyncio.Event()
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        nonlocal n_asked
+        if model in ("", body["model"]) and not is_probe(body):
+            n_asked += 1
+            if n_asked > n_at_once:
+                are_two.set()
+            await asyncio.wait_for(are_two.wait(), 600)
+        return await slowly()(request, body)
+
+    return answer
 
 
 def by_model(**scripts: Sequence[Answer]) -> Answer:

@@ -1,17 +1,14 @@
 """Two ``heart run`` on one store: everything is asked for, and paid for, once."""
 
-import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from aiohttp import web
-from forked_heart import DEADLINE_SECONDS, start
-from scripted_server import Answer, say
-from served_study import always, healthy, is_probe, serving, write_study
+from forked_heart import start
+from scripted_server import say
+from served_study import always, is_probe, once_two_ask, serving, write_study
 
 from hearteval.models.base import FIRST_QUESTIONS
 
@@ -20,33 +17,8 @@ N_AT_ONCE = 2
 PRICED = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 1.0, output = 2.0 }}"
 
 
-def slowly() -> Answer:
-    """Answer well, so that calls of both processes are under way together."""
-
-    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
-        await asyncio.sleep(0.05)
-        return await healthy()(request, body)
-
-    return answer
-
-
-def once_two_ask() -> Answer:
-    """Answer well, but nothing before more calls are under way than one process makes."""
-    n_asked, are_two = 0, asyncio.Event()
-
-    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
-        nonlocal n_asked
-        n_asked += 1
-        if n_asked > N_AT_ONCE:
-            are_two.set()
-        await asyncio.wait_for(are_two.wait(), DEADLINE_SECONDS)
-        return await slowly()(request, body)
-
-    return answer
-
-
 def test_two_runs_on_one_store_pay_once_and_both_end_well(tmp_path: Path, place: str) -> None:
-    with serving(once_two_ask()) as server:
+    with serving(once_two_ask(N_AT_ONCE)) as server:
         study = write_study(tmp_path, server.url, regular=20, extra=PRICED)
         runs = [start("run", study, place, "--yes") for _ in range(2)]
         ended = [run.wait() for run in runs]
@@ -67,7 +39,7 @@ def test_two_runs_on_one_store_pay_once_and_both_end_well(tmp_path: Path, place:
 def test_run_that_comes_later_gets_work_while_the_first_waits_for_its_calls(
     tmp_path: Path, place: str
 ) -> None:
-    with serving(once_two_ask()) as server:
+    with serving(once_two_ask(N_AT_ONCE)) as server:
         study = write_study(tmp_path, server.url, regular=40, extra=PRICED)
         runs = [start("run", study, place, "--yes")]
         while len(server.bodies) < N_AT_ONCE and runs[0].code is None:

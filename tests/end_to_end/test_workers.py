@@ -1,22 +1,19 @@
 """``heart work``: workers beside each other answer everything once, as one run alone does."""
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 from forked_heart import start
 from killable_study import TABLES, read
-from scripted_server import Answer, ScriptedServer
-from served_study import healthy, is_probe, serving, write_study
+from scripted_server import ScriptedServer
+from served_study import healthy, once_two_ask, serving, slowly, write_study
 
 from hearteval.config import load_study
 from hearteval.judgments.plan.run import plan_judgments
@@ -47,40 +44,13 @@ def tables(store: str) -> list[list[tuple[Any, ...]]]:
     return read(store, *(f"SELECT {of} FROM {table} ORDER BY id" for table, of in ALL.items()))
 
 
-def once_two_work() -> Answer:
-    """Answer judges well, but none before more calls are under way than one worker makes."""
-    n_asked, are_two = 0, asyncio.Event()
-
-    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
-        nonlocal n_asked
-        if body["model"] == "their-judge" and not is_probe(body):
-            n_asked += 1
-            if n_asked > N_AT_ONCE:
-                are_two.set()
-            await asyncio.wait_for(are_two.wait(), DEADLINE_SECONDS)
-            await asyncio.sleep(0.05)
-        return await healthy()(request, body)
-
-    return answer
-
-
-def slowly() -> Answer:
-    """Answer well, after a while."""
-
-    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
-        await asyncio.sleep(0.05)
-        return await healthy()(request, body)
-
-    return answer
-
-
 def asked_once(server: ScriptedServer) -> bool:
     asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
     return set(asked.values()) == {1}
 
 
 def test_two_workers_answer_everything_once_as_a_run_alone_does(tmp_path: Path, place: str) -> None:
-    with serving(once_two_work()) as server:
+    with serving(once_two_ask(N_AT_ONCE, model="their-judge")) as server:
         study = write_study(tmp_path, server.url, regular=20, extra=AT_ONCE)
         plan(study, place)
         workers = [start("work", study, place, "--yes") for _ in range(2)]
