@@ -101,10 +101,7 @@ class StudyMaker:
         pair = Pair(item_id=item.id, completion_ids=(one.id, other.id))
         self.pairs[pair.id] = pair
         assignment = Assignment(
-            study_id=STUDY_ID,
-            pair_id=pair.id,
-            rater_id=rater.id,
-            first_completion_id=one.id,
+            study_id=STUDY_ID, pair_id=pair.id, rater_id=rater.id, first_completion_id=one.id
         )
         self.assignments.append(assignment)
         return assignment

@@ -60,20 +60,12 @@ class PeopleStudy:
         )
 
     def judge(
-        self,
-        rater: Rater,
-        first: Completion,
-        second: Completion,
-        choice: Choice,
-        strength: int = 2,
+        self, rater: Rater, first: Completion, second: Completion, choice: Choice, strength: int = 2
     ) -> None:
         pair = Pair(item_id=first.item_id, completion_ids=(first.id, second.id))
         self.pairs[pair.id] = pair
         assignment = Assignment(
-            study_id=STUDY_ID,
-            pair_id=pair.id,
-            rater_id=rater.id,
-            first_completion_id=first.id,
+            study_id=STUDY_ID, pair_id=pair.id, rater_id=rater.id, first_completion_id=first.id
         )
         self.rows.append(
             JudgmentRow(

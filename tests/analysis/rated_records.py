@@ -107,8 +107,5 @@ def calibrated() -> StudyData:
     scores: tuple[dict[Axis, int], dict[Axis, int]] = ({"H": 3, "E": 3}, {"H": 2, "E": 1})
     keys = dict(zip(made.completions, scores, strict=True))
     return replace(
-        made.data,
-        raters=[*made.data.raters, person],
-        ratings=[*made.ratings, by_person],
-        keys=keys,
+        made.data, raters=[*made.data.raters, person], ratings=[*made.ratings, by_person], keys=keys
     )

@@ -47,11 +47,7 @@ def test_q_is_over_all_of_them_and_stands_beside_each_p() -> None:
     results = nothing()
     p = [one.p for one in results.planned]
     q = dict(
-        zip(
-            (one.name for one in results.planned),
-            false_discovery_control(p).tolist(),
-            strict=True,
-        )
+        zip((one.name for one in results.planned), false_discovery_control(p).tolist(), strict=True)
     )
     assert [one.q for one in results.planned] == pytest.approx(list(q.values()))
     people, bias, audits = results.found(People), results.found(Explained), results.found(Judges)

@@ -13,11 +13,7 @@ from hearteval.analysis.data import LabelRow, ReasonRow, StudyData, TaxonomyLabe
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.domain import Rater
 from hearteval.sections.reasons.effects import ThemeEffect
-from hearteval.sections.reasons.measure import (
-    RationaleResults,
-    RationaleSource,
-    analyze_rationales,
-)
+from hearteval.sections.reasons.measure import RationaleResults, RationaleSource, analyze_rationales
 from hearteval.sections.reasons.overlap import compare_rates, measure_overlap
 from hearteval.stats.comparisons import FloatArray
 

@@ -4,8 +4,7 @@ from hearteval.analysis.words import count_formatting, count_words
 
 
 @pytest.mark.parametrize(
-    ("text", "n"),
-    [("", 0), ("I hear you.", 3), ("  two\n\twords  ", 2), ("don't — really", 3)],
+    ("text", "n"), [("", 0), ("I hear you.", 3), ("  two\n\twords  ", 2), ("don't — really", 3)]
 )
 def test_words_are_what_white_space_separates(text: str, n: int) -> None:
     assert count_words(text) == n

@@ -10,16 +10,7 @@ import pytest
 from aiohttp import web
 from heart_command import Done, Heart
 from scripted_server import Answer, fail, say
-from served_study import (
-    FREE,
-    KEY_NAME,
-    always,
-    by_model,
-    healthy,
-    is_probe,
-    serving,
-    write_study,
-)
+from served_study import FREE, KEY_NAME, always, by_model, healthy, is_probe, serving, write_study
 
 from hearteval.completions.checks import COMPLETION_FAULTS
 from hearteval.domain.reasons import BY_DESIGN, FAILS_AGAIN, MAY_PASS

@@ -62,11 +62,7 @@ def test_a_whole_log_makes_its_system_complete_and_the_study_ranks_it(
 
 def test_import_prints_one_versioned_object(heart: Heart, importing: Path) -> None:
     one, other, *_ = items_of(importing)
-    samples = [
-        sample(one),
-        sample(other, answered("")),
-        sample(one, id="maths-17"),
-    ]
+    samples = [sample(one), sample(other, answered("")), sample(one, id="maths-17")]
     log = write_run(importing.parent / "run.json", samples, status="cancelled")
     done = heart("import", importing, log, *IMPORT, "--json")
     found = done.json

@@ -17,12 +17,7 @@ from served_study import FREE, healthy, is_probe, serving
 
 from hearteval.cli.main import run_command_line
 from hearteval.domain import Item, Label, Rater, Screening, Study, Turn, hash_records
-from hearteval.items.files import (
-    format_items,
-    format_screenings,
-    parse_items,
-    parse_screenings,
-)
+from hearteval.items.files import format_items, format_screenings, parse_items, parse_screenings
 from hearteval.items.screening import screening_version
 from hearteval.items.second_screen import ITEM_SCREEN, NEEDED
 from hearteval.labels.taxonomy import load_taxonomy

@@ -189,11 +189,7 @@ def test_a_picture_is_drawn(study: Path, heart: Heart, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_words_are_usage_errors(
-    study: Path,
-    heart: Heart,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    said: str,
+    study: Path, heart: Heart, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.chdir(study.parent)
     done = heart("plan", *words)

@@ -140,11 +140,7 @@ def test_a_page_that_is_gone_or_changed_is_written_again(study: Path, heart: Hea
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE judgments SET choice = 'tie', strength = NULL",
-        "CREATE TABLE other (id)",
-    ],
+    "change", ["UPDATE judgments SET choice = 'tie', strength = NULL", "CREATE TABLE other (id)"]
 )
 def test_a_store_that_holds_anything_else_is_analyzed_again(
     study: Path, heart: Heart, analyzed: list[int], change: str

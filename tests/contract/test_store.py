@@ -41,11 +41,7 @@ def world() -> World:
 
 
 @pytest.fixture(
-    params=[
-        "sqlite-file",
-        "sqlite-memory",
-        pytest.param("postgres", marks=[pytest.mark.postgres]),
-    ]
+    params=["sqlite-file", "sqlite-memory", pytest.param("postgres", marks=[pytest.mark.postgres])]
 )
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "sqlite-memory":

@@ -158,9 +158,7 @@ FAULTS = {
             "line 4: the dialogue ends with a supporter turn",
         ),
     ],
-    "x.json": [
-        ('[{"turns": ["Seeker: a"]}, {"turns": []}]', "entry 2: a dialogue without turns"),
-    ],
+    "x.json": [('[{"turns": ["Seeker: a"]}, {"turns": []}]', "entry 2: a dialogue without turns")],
     "x.jsonl": [
         ('{"turns": []}', "line 1: a dialogue without turns"),
         ('{"turns": ["Seeker: a"]}\n{"turn": []}', "line 2: expected an object with one"),

@@ -11,12 +11,7 @@ from escalating_server import source_item
 from hearteval.domain import Profile, Turn
 from hearteval.domain.items import RESISTANCES, Edge
 from hearteval.errors import InvalidReplyError, SettingsError
-from hearteval.items.escalation.by_person import (
-    format_table,
-    is_whole,
-    parse_table,
-    read_table,
-)
+from hearteval.items.escalation.by_person import format_table, is_whole, parse_table, read_table
 from hearteval.items.escalation.checks import (
     Fit,
     Reading,

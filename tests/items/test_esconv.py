@@ -54,11 +54,7 @@ def test_both_shapes_give_the_same_turns() -> None:
 def test_neighbours_of_one_speaker_are_merged() -> None:
     text = split_entry(("usr", "one"), ("usr", "two"), ("sys", "three"), ("usr", "four"))
     (dialogue,) = parse_dialogues(text, name="a.jsonl")
-    assert turns_of(dialogue) == [
-        ("seeker", "one two"),
-        ("supporter", "three"),
-        ("seeker", "four"),
-    ]
+    assert turns_of(dialogue) == [("seeker", "one two"), ("supporter", "three"), ("seeker", "four")]
 
 
 def test_empty_utterance_is_dropped_before_merging() -> None:

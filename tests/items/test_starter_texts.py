@@ -57,9 +57,7 @@ def test_the_list_for_a_reader_names_items_that_are_there() -> None:
     assert len(rows) == len(names)
 
 
-def test_a_classifier_told_of_two_equal_sources_or_two_unlike_ones(
-    texts: ModuleType,
-) -> None:
+def test_a_classifier_told_of_two_equal_sources_or_two_unlike_ones(texts: ModuleType) -> None:
     import blind_items  # noqa: PLC0415
 
     assert texts

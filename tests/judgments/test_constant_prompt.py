@@ -16,9 +16,7 @@ from hearteval.study.asking import models
 CONTEXT = (Turn(role="seeker", text="It is late."),)
 
 
-def test_the_part_that_is_the_same_for_all_is_written_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_part_that_is_the_same_for_all_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Axis] = []
     write = prompt._axis_text
 

@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from hearteval.domain import AXES, AxisMark, Turn
 from hearteval.judgments.cue_judge.cues import MAX_QUOTE_CHARS, find_cues, find_hostility
-from hearteval.judgments.cue_judge.judge import (
-    CueVerdict,
-    Text,
-    cue_rater,
-    judge_pair,
-)
+from hearteval.judgments.cue_judge.judge import CueVerdict, Text, cue_rater, judge_pair
 from hearteval.judgments.cue_judge.lexicon import find_insults, find_patterns, stem
 from hearteval.protocol import CUE_NOTICE
 

@@ -11,13 +11,7 @@ from hearteval.judgments.form import JudgeForm
 from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.reply import RatingVerdict, read_rating
 
-KEYS = (
-    "human_alignment",
-    "empathic_responsiveness",
-    "attunement",
-    "resonance",
-    "task_following",
-)
+KEYS = ("human_alignment", "empathic_responsiveness", "attunement", "resonance", "task_following")
 
 
 def scored(**changes: Any) -> dict[str, Any]:

@@ -85,9 +85,7 @@ def text_of(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).replace("\N{NO-BREAK SPACE}", " ").split())
 
 
-def test_every_section_answers_first_and_says_that_it_is_exploratory(
-    results: StudyResults,
-) -> None:
+def test_every_section_answers_first_and_says_that_it_is_exploratory(results: StudyResults) -> None:
     page = render_page(results)
     for name in SECTIONS:
         line = re.search(r"<summary><h3>.*?</h3><p>(.*?)</p></summary>", section(page, name))

@@ -110,7 +110,7 @@ def test_no_word_of_a_figure_is_cut_off_or_upon_another(*, is_long: bool) -> Non
                     assert (where, *misplaced(canvas)) == (where, [], [])
     of_sections = (figure for section in SECTIONS for figure in section.FIGURES)
     assert drawn >= {figure.name for figure in (*files.FIGURES, *of_sections)} - {
-        *("factors", "micro-skills", "micro-skills-of-models-and-people"),
+        *("factors", "micro-skills", "micro-skills-of-models-and-people")
     }
 
 

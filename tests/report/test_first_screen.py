@@ -142,8 +142,7 @@ def test_full_colour_needs_to_be_clear_of_the_middle_by_q_over_the_table() -> No
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"n_comparisons": 399}, {"n_items": 9}, {"low": None, "high": None}],
+    "change", [{"n_comparisons": 399}, {"n_items": 9}, {"low": None, "high": None}]
 )
 def test_few_marks_or_no_interval_are_hatched(change: dict[str, object]) -> None:
     assert first_cell(**change).shade == "few"

@@ -22,11 +22,7 @@ from hearteval.report.text import NO_VALUE
 from hearteval.sections.judges import Judges
 from hearteval.sections.judges.audit import JudgeAudits
 from hearteval.sections.judges.stability import RankStability
-from hearteval.sections.judges.words import (
-    agreement_of_all,
-    majority_words,
-    panels_of,
-)
+from hearteval.sections.judges.words import agreement_of_all, majority_words, panels_of
 
 NAMES = [name for name, _, _ in SIX]
 RESISTS = injection(0.1, 0.04, 0.23)

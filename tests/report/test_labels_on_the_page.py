@@ -285,13 +285,7 @@ def held_against_people(n_items: int = 40, *, labeler: Rater = READER) -> LabelR
         f1=figure(0.8),
     )
     people = PeopleLabels(
-        per_text=2,
-        n_people=7,
-        n_begun=4,
-        n_labelled=303,
-        n_settled=80,
-        n_open=3,
-        agreement=(two,),
+        per_text=2, n_people=7, n_begun=4, n_labelled=303, n_settled=80, n_open=3, agreement=(two,)
     )
     return dataclasses.replace(found, agreement=rows, people=people)
 

@@ -6,11 +6,7 @@ import io
 
 from invented_results import invented_results, rename_system, without_ranking
 
-from hearteval.report.leaderboard import (
-    interval_words,
-    leaderboard_csv,
-    marked_axes,
-)
+from hearteval.report.leaderboard import interval_words, leaderboard_csv, marked_axes
 
 
 def test_interval_over_people_is_not_conditional_on_them() -> None:

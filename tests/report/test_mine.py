@@ -100,9 +100,7 @@ def test_nothing_is_marked_where_the_study_is_about_all_alike() -> None:
     assert str(sentence(results(mine=None))).startswith("By one judge's votes")
 
 
-def test_the_study_file_names_it_once_and_it_makes_no_other_study(
-    study: Path,
-) -> None:
+def test_the_study_file_names_it_once_and_it_makes_no_other_study(study: Path) -> None:
     before = load_study(study).settings_hash
     text = study.read_text(encoding="utf-8")
     one = text.replace('preset = "generic"', 'preset = "generic"\nmine = true')

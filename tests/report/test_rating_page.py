@@ -171,7 +171,7 @@ def test_text_gives_score_z_and_axes_of_a_system() -> None:
     assert bar.split()[:2] == ["generic", f"{MINUS}0.90"]
     assert bar.split()[-6:] == ["2.78", "3.0", "2.4", "2.8", "3.1", "2.4"]
     assert numbers.replace(MINUS, "-").split() == [
-        *("generic", "-0.90", "[-1.16,", "-0.64]", "2.78", "[2.57,", "2.99]", "80"),
+        *("generic", "-0.90", "[-1.16,", "-0.64]", "2.78", "[2.57,", "2.99]", "80")
     ]
 
 

@@ -5,12 +5,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from invented_replies import (
-    invented_item,
-    invented_reading,
-    invented_verdict,
-    readings_of,
-)
+from invented_replies import invented_item, invented_reading, invented_verdict, readings_of
 from invented_results import invented_results, with_board
 from test_page import OUTSIDE, outline, words
 
@@ -19,12 +14,7 @@ from hearteval.domain import AXIS_NAMES, Axis, AxisMark, Choice, Turn
 from hearteval.report.page import MAX_BYTES, render_page
 from hearteval.report.page.folder import folder_pages
 from hearteval.report.page.links import ALL, pair_key, system_page
-from hearteval.report.page.replies import (
-    Reading,
-    Shown,
-    lines,
-    order_words,
-)
+from hearteval.report.page.replies import Reading, Shown, lines, order_words
 
 HOSTILE = """</q></details><script>alert(1)</script><img src=x onerror="x()">
 <!--matrix--><!--replies-->{{ results }}\N{RIGHT-TO-LEFT OVERRIDE}\x00\x1b[31m"""

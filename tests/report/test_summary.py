@@ -13,11 +13,7 @@ from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice
 from hearteval.report.answers.headline import results_notices, sentence
 from hearteval.report.leaderboard import marked_words, why_blank
-from hearteval.report.summary import (
-    brief_display,
-    details_display,
-    next_step,
-)
+from hearteval.report.summary import brief_display, details_display, next_step
 from hearteval.report.text import display_width
 
 SIX_SYSTEMS = """\

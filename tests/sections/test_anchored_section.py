@@ -286,7 +286,7 @@ def test_picture_shows_people_judges_and_both(results: StudyResults) -> None:
 
     (legend,) = canvas.legends
     assert [words.get_text() for words in legend.texts] == [
-        *("people alone", "judges alone", "anchored"),
+        *("people alone", "judges alone", "anchored")
     ]
     assert html.count("<circle") == 3 * len(found.systems) + 3
     assert {row.elo_people is None for row in found.systems} == {False}

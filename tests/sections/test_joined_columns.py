@@ -88,10 +88,7 @@ def board_of_seven() -> tuple[Leaderboard, dict[str, float], dict[str, float]]:
     elos = [1612.0, 1588.0, 1550.0, 1541.0, 1532.0, 1504.0, 1478.0]
     rows = tuple(
         replace(
-            first,
-            system=f"s{k}",
-            win_rate=0.9 - k / 10,
-            weighted=replace(first.weighted, elo=elo),
+            first, system=f"s{k}", win_rate=0.9 - k / 10, weighted=replace(first.weighted, elo=elo)
         )
         for k, elo in enumerate(elos)
     )

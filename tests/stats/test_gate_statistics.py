@@ -47,11 +47,7 @@ def judged(scores: np.ndarray, rule: GateRule = ONE_LOOK, n_planned: int = 0) ->
 
 
 @pytest.mark.parametrize(
-    ("n_looks", "bounds"),
-    [
-        (1, [1.960]),
-        (5, [4.877, 3.357, 2.680, 2.290, 2.031]),
-    ],
+    ("n_looks", "bounds"), [(1, [1.960]), (5, [4.877, 3.357, 2.680, 2.290, 2.031])]
 )
 def test_bounds_are_those_published_for_spending_as_obrien_and_fleming(
     n_looks: int, bounds: list[float]

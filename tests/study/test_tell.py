@@ -91,10 +91,7 @@ def test_nothing_is_printed(study: Path, page: Page, capsys: pytest.CaptureFixtu
 
 
 def test_who_says_no_ends_it_before_a_model_is_asked(paid: Path, page: Page) -> None:
-    with (
-        open_grown(load_study(paid), page) as (session, version),
-        pytest.raises(RefusalError),
-    ):
+    with open_grown(load_study(paid), page) as (session, version), pytest.raises(RefusalError):
         complete_study(session, version)
 
     assert len(page.asked) == 1

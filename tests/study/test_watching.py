@@ -27,20 +27,7 @@ def done(*ages_in_hours: float, kind: str = "judge") -> list[WorkDone]:
 
 def row(pair: str, rater: str, choice: Choice, *, first: str = "a") -> JudgmentRow:
     assignment = f"{pair}-{rater}-{first}"
-    return JudgmentRow(
-        assignment,
-        pair,
-        "i",
-        "s",
-        "s",
-        first,
-        rater,
-        0,
-        choice,
-        None,
-        {},
-        None,
-    )
+    return JudgmentRow(assignment, pair, "i", "s", "s", first, rater, 0, choice, None, {}, None)
 
 
 def test_answers_are_counted_in_whole_days_back_from_now() -> None:

@@ -11,10 +11,7 @@ from invented_votes import NAMES, decided, invented_votes, votes_of, with_rows
 from made_comparisons import made_comparisons
 from ranked_votes import ANN, BEN, CAT, Vote, rank, row_of
 
-from hearteval.analysis.ranking.head_to_head import (
-    find_departures,
-    warn_of_misfit,
-)
+from hearteval.analysis.ranking.head_to_head import find_departures, warn_of_misfit
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.notices import Kind, Notice

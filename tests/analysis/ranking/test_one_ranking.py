@@ -105,11 +105,7 @@ NUMBERS += ["rank", "rank_low", "rank_high"]
 
 @pytest.mark.parametrize(
     ("raters", "interval"),
-    [
-        (JUDGES, "item-sandwich"),
-        (list(PEOPLE), "two-way"),
-        (list(PEOPLE[:3]), "item-sandwich"),
-    ],
+    [(JUDGES, "item-sandwich"), (list(PEOPLE), "two-way"), (list(PEOPLE[:3]), "item-sandwich")],
 )
 def test_study_and_its_votes_written_to_a_file_are_the_same_to_the_last_digit(
     tmp_path: Path, raters: list[Rater], interval: str

@@ -144,10 +144,7 @@ def test_axis_that_is_not_identified_says_so_and_stops_nothing_else() -> None:
     decided: Mapping[Axis, AxisMark] = {"H": AxisMark("first", 2), "E": AxisMark("first", 2)}
     mixed: Mapping[Axis, AxisMark] = {"H": AxisMark("first", 2), "E": AxisMark("second", 2)}
     board = rank(
-        [
-            Vote("i1", ANN, BEN, "first", axes=decided),
-            Vote("i2", ANN, BEN, "second", axes=mixed),
-        ]
+        [Vote("i1", ANN, BEN, "first", axes=decided), Vote("i2", ANN, BEN, "second", axes=mixed)]
     )
     ann = row_of(board, ANN)
 

@@ -130,11 +130,7 @@ def test_unweighted_ratings_do_not_depend_on_strengths() -> None:
     ],
 )
 def test_interval_follows_from_what_votes_name(
-    n_items: int | None,
-    n_raters: int | None,
-    asked: IntervalName | None,
-    used: str,
-    df: int | None,
+    n_items: int | None, n_raters: int | None, asked: IntervalName | None, used: str, df: int | None
 ) -> None:
     votes = invented_votes(n_items=n_items or 40, n_raters=n_raters or 6)
 

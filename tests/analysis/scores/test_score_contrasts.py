@@ -227,11 +227,7 @@ def cues_of(data: StudyData) -> CueResults:
 
 def test_a_lead_of_people_on_implicit_items_is_found() -> None:
     found = cues_of(drawn_study({"Ann": 0.0, "m1": 0.0, "m2": 0.0, "People": 0.0}, n_items=10))
-    assert {row.who for row in found.contrasts if not row.is_system} == {
-        "people",
-        "models",
-        GAP,
-    }
+    assert {row.who for row in found.contrasts if not row.is_system} == {"people", "models", GAP}
     planted = cues_of(
         drawn_study({"People": -0.2, "m1": 0.0, "m2": 0.0}, n_items=80, hidden=0.8, judges=2)
     )

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from made_records import FULL
 
 from hearteval.domain import Completion
-from hearteval.judgments.plan.pairs import (
-    Candidate,
-    choose_balanced,
-    choose_pairs,
-    enumerate_pairs,
-)
+from hearteval.judgments.plan.pairs import Candidate, choose_balanced, choose_pairs, enumerate_pairs
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -29,12 +29,7 @@ def plan(
     written: list[Completion], rule: PlanPolicy, again: tuple[RatingTarget, ...] = ()
 ) -> RatingPlan:
     return plan_ratings_of(
-        written,
-        [ONE, TWO, HOSTILE],
-        [OUTSIDE, INSIDE],
-        study=STUDY,
-        policy=rule,
-        rated_again=again,
+        written, [ONE, TWO, HOSTILE], [OUTSIDE, INSIDE], study=STUDY, policy=rule, rated_again=again
     )
 
 

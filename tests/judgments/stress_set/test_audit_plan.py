@@ -271,9 +271,7 @@ def test_a_judge_that_anything_added_sways_is_found_out(store: SqlStore) -> None
     assert (found.same_again.rate, found.same_again.n_pairs) == (1.0, 4)
 
 
-def test_judging_again_asks_nothing_and_other_judgments_are_not_asked_for(
-    store: SqlStore,
-) -> None:
+def test_judging_again_asks_nothing_and_other_judgments_are_not_asked_for(store: SqlStore) -> None:
     _, _, made = asyncio.run(run_audit(store))
     other = replace(records_of(made, Assignment)[0], repeat=5, study_id=study_of(ITEMS).id, id="")
     store.add([other])

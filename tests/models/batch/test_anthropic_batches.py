@@ -94,11 +94,7 @@ def test_prompt_tokens_count_what_went_through_the_cache() -> None:
     found = read(succeeded(usage=usage)).usage
 
     assert found == Usage(
-        input_tokens=17,
-        output_tokens=7,
-        reasoning_tokens=3,
-        cached_tokens=5,
-        cache_write_tokens=2,
+        input_tokens=17, output_tokens=7, reasoning_tokens=3, cached_tokens=5, cache_write_tokens=2
     )
 
 

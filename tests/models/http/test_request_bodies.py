@@ -75,10 +75,7 @@ def test_extra_body_is_part_of_the_effective_settings() -> None:
 
 @pytest.mark.parametrize(
     ("mark", "how"),
-    [
-        ("cache_control", {"type": "ephemeral"}),
-        ("prompt_cache_breakpoint", {"mode": "explicit"}),
-    ],
+    [("cache_control", {"type": "ephemeral"}), ("prompt_cache_breakpoint", {"mode": "explicit"})],
 )
 def test_what_every_prompt_begins_with_is_marked_to_be_kept(mark: str, how: object) -> None:
     body = build_body(MESSAGES, Sampling(), make_endpoint(cache_mark=mark, cache_from=2))

@@ -389,9 +389,7 @@ def test_nothing_of_a_call_stays_in_inspects_record() -> None:
     assert asyncio.run(main()) == 0
 
 
-def test_token_in_the_environment_does_not_replace_the_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_token_in_the_environment_does_not_replace_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "other-token-1234")
     with pytest.raises(SettingsError, match="unset it") as caught:
         ask(ANTHROPIC)
@@ -467,14 +465,7 @@ def test_setting_that_inspect_does_not_know_is_refused() -> None:
         ask(OPENAI, extra={"depth": 3})
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        judge_schema(USUAL),
-        judge_schema(RATED),
-    ],
-    ids=["", "rating"],
-)
+@pytest.mark.parametrize("schema", [judge_schema(USUAL), judge_schema(RATED)], ids=["", "rating"])
 def test_what_judges_are_held_to_goes_through_whole(schema: Mapping[str, Any]) -> None:
     sampling = Sampling(max_tokens=300, schema=Schema(name="heart", schema=schema))
     _, server = ask(OPENAI, sampling=sampling)

@@ -181,9 +181,7 @@ def test_a_missing_file_a_folder_and_a_file_of_another_kind_are_refused(tmp_path
         assert caught.value.ids == (str(path),)
 
 
-def test_without_the_extra_the_error_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with (
         pytest.raises(SettingsError, match=r"pip install 'hearteval\[local\]'"),

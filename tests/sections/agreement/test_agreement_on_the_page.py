@@ -113,8 +113,7 @@ def test_opposed_pairs_lead_to_their_dialogues_where_there_is_a_folder() -> None
 
 
 @pytest.mark.parametrize(
-    ("kinds", "heading"),
-    [(("llm",), "How far judges agree"), (("human",), "How far people agree")],
+    ("kinds", "heading"), [(("llm",), "How far judges agree"), (("human",), "How far people agree")]
 )
 def test_one_kind_of_rater_is_said_to_agree_with_itself(
     kinds: tuple[str, ...], heading: str

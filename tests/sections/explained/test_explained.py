@@ -223,9 +223,7 @@ def test_order_of_records_changes_nothing_to_the_last_digit() -> None:
     random.Random(1).shuffle(made.rows)
     records = made.data()
     shuffled = replace(
-        records,
-        systems=records.systems[::-1],
-        completions=records.completions[::-1],
+        records, systems=records.systems[::-1], completions=records.completions[::-1]
     )
 
     assert audit(shuffled) == expected

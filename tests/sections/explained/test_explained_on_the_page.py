@@ -194,7 +194,7 @@ STATES: dict[str, tuple[Callable[[Explained], Explained], list[str], list[str]]]
         lambda one: of_audit(one, systems=tuple(map(without_ends, one.found.systems))),
         ["<small>no interval</small>"],
         [],
-    ),
+    )
 }
 
 

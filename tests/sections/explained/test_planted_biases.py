@@ -25,12 +25,7 @@ N_STUDIES = 60
 
 
 def study(
-    seed: int,
-    *,
-    length: float = 0.0,
-    position: float = 0.0,
-    own: float = 0.0,
-    n_items: int = 24,
+    seed: int, *, length: float = 0.0, position: float = 0.0, own: float = 0.0, n_items: int = 24
 ) -> StudyMaker:
     """Draw judgments of three systems, item effects and all, with biases in log odds."""
     draw = random.Random(seed)

@@ -182,12 +182,7 @@ def test_intervals_cover_the_true_kappa() -> None:
 def coded(value: list[int], *, values: tuple[str, ...] = ("a", "b")) -> CodedRatings:
     index: IntArray = np.zeros(2, dtype=np.int64)
     return CodedRatings(
-        units=("u",),
-        raters=("r",),
-        values=values,
-        unit=index,
-        rater=index,
-        value=np.array(value),
+        units=("u",), raters=("r",), values=values, unit=index, rater=index, value=np.array(value)
     )
 
 

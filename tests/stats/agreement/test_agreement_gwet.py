@@ -113,10 +113,7 @@ def test_names_do_not_matter_to_ac1(wide: FloatArray, names: list[int]) -> None:
     assert estimate(gwet_ac1(after), after) == pytest.approx(expected, abs=1e-12)
 
 
-@given(
-    arrays(np.int64, 8, elements=st.integers(0, 3)),
-    st.sampled_from(WEIGHTED),
-)
+@given(arrays(np.int64, 8, elements=st.integers(0, 3)), st.sampled_from(WEIGHTED))
 def test_perfect_agreement_is_one(answers: FloatArray, level: Level) -> None:
     answers[0], answers[1] = 0, 1
     table = rating_table(np.stack((answers, answers), axis=1))

@@ -204,9 +204,7 @@ def test_raters_and_cells_vary_about_what_tells_them_apart_from_the_panel() -> N
     """
     item, rater = TWO_BY_TWO
     variance = vary_over_items_and_raters(
-        adding([1.5, -1.5, 2.5, -0.5, -1, -1]),
-        np.append(item, [0, 1]),
-        np.append(rater, [-1, -1]),
+        adding([1.5, -1.5, 2.5, -0.5, -1, -1]), np.append(item, [0, 1]), np.append(rater, [-1, -1])
     )
     np.testing.assert_allclose(variance.of_parameters(), [4 + 36 - 40 / 3], rtol=1e-12)
 

@@ -12,12 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import norm
-from simulated_votes import (
-    Design,
-    Population,
-    population_strengths,
-    simulate_comparisons,
-)
+from simulated_votes import Design, Population, population_strengths, simulate_comparisons
 
 from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,

@@ -77,11 +77,7 @@ def test_votes_copied_within_their_item_do_not_narrow_the_sandwich() -> None:
     once = one_vote_per_item(15, 5)
     ten_times = select_comparisons(once, np.tile(np.arange(20), 10))
     ten_times = replace(ten_times, rater=np.repeat(np.arange(10), 20))
-    np.testing.assert_allclose(
-        over_items(ten_times).item,
-        over_items(once).item,
-        rtol=1e-9,
-    )
+    np.testing.assert_allclose(over_items(ten_times).item, over_items(once).item, rtol=1e-9)
 
 
 def test_published_interval_is_one_over_the_root_of_n() -> None:

@@ -160,8 +160,7 @@ def test_components_that_cannot_be_are_refused(change: dict[str, float]) -> None
 
 
 @pytest.mark.parametrize(
-    ("item", "rest", "wanted"),
-    [(0.04, 0.0, 4), (0.0, 0.2, 15), (0.03, 0.15, 7), (0.04, 1e-9, 4)],
+    ("item", "rest", "wanted"), [(0.04, 0.0, 4), (0.0, 0.2, 15), (0.03, 0.15, 7), (0.04, 1e-9, 4)]
 )
 def test_a_newcomer_meets_as_many_as_place_it_about_as_well_as_all(
     item: float, rest: float, wanted: int
