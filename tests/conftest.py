@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from heart_command import Done, Heart, undrawn
+from heart_command import Done, FirstStudy, Heart, make_first_study, undrawn
 from hypothesis import settings
 from postgres_server import PostgresServer, running_server
 from scripted_server import Ticking
@@ -59,7 +59,8 @@ SLOWEST = (
     "test_security.py",
 )
 """Begun first, as a file has one worker: begun last, one of them would keep the others waiting."""
-SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+SHARED_DATA = ROOT.parent / "shared" / "data"
 STUDY = """
 [study]
 name = "tiny"
@@ -86,6 +87,7 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     """Let no search for garbage look at modules and tests, of which there are millions of parts."""
     gc.freeze()
+    gc.set_threshold(50_000)  # as `heart` has it
     gc.enable()
 
 
@@ -174,6 +176,15 @@ def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         return Done(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def first_study(tmp_path_factory: pytest.TempPathFactory) -> FirstStudy:
+    """The study that the package's page makes: 5,266 judgments, so once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    page = (ROOT / "docs" / "package-page.md").read_text(encoding="utf-8")
+    return make_first_study(page, shared / "first-study")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from heart_command import run_heart
+from heart_command import FirstStudy
 from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
@@ -31,11 +31,8 @@ FIRST_ROW = "() => document.querySelector('.standings tbody tr').getBoundingClie
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("chapters") / "demo"
-    assert run_heart("init", str(folder)).code == 0
-    assert run_heart("run", str(folder / "demo.toml")).code == 0
-    return folder / "demo.report.html"
+def demo(first_study: FirstStudy) -> Path:
+    return first_study.folder / "my-study.report.html"
 
 
 def opened(browser: Browser, path: Path, *, width: int = 1280, **options: Any) -> Page:

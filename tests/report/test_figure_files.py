@@ -16,7 +16,6 @@ from planted_studies import data_of
 from test_labels_on_the_page import CUES, PLANTED, invented_labels
 from test_reasons_on_the_page import results_with, source_of
 
-from hearteval.analysis.section import Sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config.simulation import SimulationPlan
 from hearteval.errors import SettingsError
@@ -34,7 +33,7 @@ from hearteval.sections import SECTIONS
 from hearteval.sections.anchored import Anchored
 from hearteval.sections.labels import Labels, plot
 from hearteval.sections.traits import Traits
-from hearteval.sections.traits.speed import SpeedResults, compare_speed
+from hearteval.sections.traits.speed import compare_speed
 from hearteval.study.simulation.making import draw_world
 
 MATPLOTLIB: Any = pytest.importorskip("matplotlib")
@@ -70,18 +69,28 @@ def test_every_figure_is_drawn() -> None:
         assert ET.fromstring(svg).tag.endswith("svg")
 
 
-def with_speed(found: SpeedResults | None) -> Sections:
-    return {Traits: Traits(found, None)}
+@cache
+def analyzed() -> StudyResults:
+    return analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
+
+
+@cache
+def of_speed() -> StudyResults:
+    """Return the results of a simulated study with speed."""
+    results = analyzed()
+    assert results.leaderboard is not None
+    times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
+    speed = compare_speed((), (), times, results.leaderboard, level=0.95)
+    return dataclasses.replace(
+        results,
+        sections={**results.sections, Traits: Traits(speed, None)},
+        provenance=dataclasses.replace(results.provenance, simulated=True),
+    )
 
 
 @cache
 def of_all_figures() -> tuple[StudyResults, ...]:
     """Return results that between them have every figure, with what stands below a figure."""
-    met = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
-    assert met.leaderboard is not None
-    times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
-    speed = compare_speed((), (), times, met.leaderboard, level=0.95)
-    provenance = dataclasses.replace(met.provenance, simulated=True)
     told = dataclasses.replace(
         invented_results(large=True, cue_judge=True),
         sections={
@@ -89,10 +98,9 @@ def of_all_figures() -> tuple[StudyResults, ...]:
             **results_with(source_of(CUES)).sections,
         },
     )
-    drawn = {**met.sections, **with_speed(speed)}
     plan = SimulationPlan(systems=7, items=30, people=5, judges=2, comparisons=200)
     of_seven = analyze_study(data_of(*draw_world("planted", plan, seed=3)), sections=[Anchored])
-    return told, dataclasses.replace(met, sections=drawn, provenance=provenance), of_seven
+    return told, of_speed(), of_seven
 
 
 @pytest.mark.parametrize("is_long", [False, True], ids=["names as they are", "long names"])
@@ -141,7 +149,7 @@ def test_figures_of_the_offline_judge_say_so() -> None:
 
 
 def test_people_judges_kinds_of_item_and_items_are_drawn() -> None:
-    results = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
+    results = analyzed()
     names = [figure.name for figure in figures_of(results)]
     assert {"models-against-people", "agreement", "kinds-of-item", "items"} <= set(names)
     for figure in figures_of(results):
@@ -157,12 +165,7 @@ def test_people_judges_kinds_of_item_and_items_are_drawn() -> None:
 
 
 def test_speed_is_drawn_beside_quality_and_simulated_figures_say_so() -> None:
-    results = analyze_study(simulated_study(THETA, THETA, n_items=8))
-    assert results.leaderboard is not None
-    times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
-    speed = compare_speed((), (), times, results.leaderboard, level=0.95)
-    provenance = dataclasses.replace(results.provenance, simulated=True)
-    results = dataclasses.replace(results, sections=with_speed(speed), provenance=provenance)
+    results = of_speed()
     (figure,) = [one for one in figures_of(results) if one.name == "speed"]
     svg = dict(figure_files(results, figure, ("svg",)))["speed-page.svg"]
     assert b"Simulated: nothing here was measured." in svg
@@ -171,15 +174,12 @@ def test_speed_is_drawn_beside_quality_and_simulated_figures_say_so() -> None:
 
 
 def test_labels_are_no_formulas_and_stand_in_the_legend() -> None:
-    results = analyze_study(simulated_study(THETA, THETA, n_items=8))
-    assert results.leaderboard is not None
-    times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
-    speed = compare_speed((), (), times, results.leaderboard, level=0.95)
-    assert speed is not None
     families = iter(("$\\nothing{$", "_own", "plain"))
+    speed = of_speed().found(Traits)
+    assert speed is not None
     systems = tuple(dataclasses.replace(one, family=next(families)) for one in speed.systems)
     speed = dataclasses.replace(speed, systems=systems)
-    results = dataclasses.replace(results, sections=with_speed(speed))
+    results = dataclasses.replace(of_speed(), sections={Traits: Traits(speed, None)})
     (figure,) = [one for one in figures_of(results) if one.name == "speed"]
     svg = dict(figure_files(results, figure, ("svg",)))["speed-page.svg"].decode()
     assert r"<!-- $\nothing{$ -->" in svg

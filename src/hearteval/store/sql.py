@@ -211,10 +211,9 @@ class SqlStore:
     @classmethod
     def open_to_read(cls, place: str, *, patience_seconds: float = PATIENCE_SECONDS) -> "SqlStore":
         """Open a store that is there, also where it may not be written; as `open`."""
-        name, version = look(place, patience_seconds=patience_seconds)
-        if version is None or is_writable(name):
-            return cls.open(place, patience_seconds=patience_seconds)
         engine, name = open_engine(place, read_only=True)
+        if is_writable(name) or look(place, patience_seconds=patience_seconds)[1] is None:
+            return cls.open(place, patience_seconds=patience_seconds)
         return cls(engine, name=name, patience_seconds=patience_seconds, is_read_only=True)
 
     @classmethod

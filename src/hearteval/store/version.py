@@ -33,6 +33,7 @@ COLUMNS = {
     " WHERE table_schema = current_schema()",
 }
 """What finds each table with each of its columns."""
+EVERY_COLUMN = {(table.name, c.name) for table in schema.metadata.tables.values() for c in table.c}
 
 _statements: dict[str, list[str]] = {}
 """By dialect: what creates today's tables."""
@@ -107,11 +108,8 @@ def read_version(connection: Connection, *, name: str) -> str | None:
 
 def _has_every_column(connection: Connection) -> bool:
     """Say whether every table has every column: one query, not an inspection."""
-    found = {tuple(row) for row in connection.exec_driver_sql(COLUMNS[connection.dialect.name])}
-    wanted = {
-        (table.name, column.name) for table in schema.metadata.tables.values() for column in table.c
-    }
-    return wanted <= found
+    found = connection.exec_driver_sql(COLUMNS[connection.dialect.name]).all()
+    return {*map(tuple, found)} >= EVERY_COLUMN
 
 
 def _require_unicode(connection: Connection, *, name: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import norm
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.anchored import DOUBT, DOUBT_OF_ENDS, anchor
@@ -75,20 +75,17 @@ def brute_force(
     turn = np.linalg.inv(np.linalg.cholesky(seen @ seen.T))
     apart = residual_variance(turn @ y, turn @ seen @ columns[:, n_judges:])
     tau = np.linspace(1e-4, 8, 4_000)
-    log_density, means, variances = [], [], []
-    for more in (0.0, apart):
-        for value in tau:
-            of_a = wide + value**2 * np.eye(n) + of_judges
-            of_a[system, system] += more
-            with_y = (of_a + with_people) @ seen.T
-            both = of_a + with_people + with_people.T + joint[0, :, 0]
-            of_y = seen @ both @ seen.T
-            gain = np.linalg.solve(of_y, with_y.T).T
-            log_density.append(multivariate_normal.logpdf(y, cov=of_y, allow_singular=True))
-            means.append(centre @ gain @ y)
-            variances.append(centre @ (of_a - gain @ with_y.T) @ centre)
-    density = np.exp(np.array(log_density) - max(log_density)).reshape(2, -1)
-    mean, sd = np.reshape(means, (2, -1)), np.sqrt(np.reshape(variances, (2, -1)))
+    each, more = (one[:, None, None] for one in (np.tile(tau, 2), np.repeat([0.0, apart], 4_000)))
+    of_a = wide + each**2 * np.eye(n) + of_judges + more * np.diag(np.arange(n) == system)
+    with_y = (of_a + with_people) @ seen.T
+    of_y = seen @ (of_a + with_people + with_people.T + joint[0, :, 0]) @ seen.T
+    gain = np.linalg.solve(of_y, with_y.transpose(0, 2, 1)).transpose(0, 2, 1)
+    log_density = (
+        -(np.linalg.slogdet(of_y).logabsdet + np.linalg.solve(of_y, y[:, None])[..., 0] @ y) / 2
+    )
+    density = np.exp(log_density - log_density.max()).reshape(2, -1)
+    mean = (centre @ gain @ y).reshape(2, -1)
+    sd = np.sqrt(centre @ (of_a - gain @ with_y.transpose(0, 2, 1)) @ centre).reshape(2, -1)
 
     def average(of: FloatArray, doubt: float) -> float:
         prior = np.array([1 - doubt, doubt])[:, None]
