@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from hearteval.analysis.columns import JudgmentColumns, Names
+from hearteval.analysis.columns import JudgmentColumns, Names, PackedMarks
 from hearteval.analysis.ranking.shares import Share, Shares, measure_shares
 
 Rng = np.random.Generator
@@ -102,7 +102,7 @@ def draw(rng: Rng, design: Design, n: int, share: float, m: int = 2) -> Judgment
         zero,
         score,
         strength,
-        {},
+        PackedMarks({}),
     )
     keys = [each.name for each in fields(JudgmentColumns)][1:]
     return JudgmentColumns(names=Names(*names), **dict(zip(keys, columns, strict=True)))

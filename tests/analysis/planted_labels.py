@@ -9,7 +9,7 @@ import numpy as np
 from judged_study import make_items
 
 from hearteval.analysis.agreement.pair_votes import PairVotes
-from hearteval.analysis.columns import JudgmentColumns, Names
+from hearteval.analysis.columns import JudgmentColumns, Names, PackedMarks
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels.agreement import Marks
 from hearteval.domain import Completion, Rater, System
@@ -66,7 +66,7 @@ class Labelled(NamedTuple):
             one_text=self.pairs[pair, 0],
             score=(rng.random(n) < chance).astype(np.float64),
             strength=np.full(n, 3.0),
-            marks={},
+            marks=PackedMarks({}),
         )
 
     def voted(self, judges: FloatArray, people: FloatArray, rng: np.random.Generator) -> PairVotes:
@@ -81,7 +81,7 @@ class Labelled(NamedTuple):
             texts=self.pairs,
             systems=self.system[self.pairs],
             votes=votes.T,
-            marks={},
+            marks=PackedMarks({}),
         )
 
 

@@ -6,10 +6,13 @@ import pytest
 from made_comparisons import made_comparisons
 
 from hearteval.stats.comparisons import (
+    FEW_ROWS,
     Comparisons,
     count_comparisons,
     keep_compared,
     number_labels,
+    packed_columns,
+    select_comparisons,
     sum_by,
     sum_scores,
     win_matrix,
@@ -89,6 +92,30 @@ def test_columns_of_unequal_length_are_refused() -> None:
             rater=indices,
             n_systems=2,
         )
+
+
+@pytest.mark.parametrize("n", [FEW_ROWS - 1, FEW_ROWS])
+def test_many_rows_lie_in_few_bytes_and_are_wide_whenever_they_are_read(n: int) -> None:
+    rng = np.random.default_rng(2)
+    given = {
+        "left": rng.integers(0, 9, n),
+        "right": rng.integers(9, 18, n),
+        "score": rng.integers(0, 3, n) / 2,
+        "weight": rng.integers(1, 6, n) / 3,
+        "count": rng.integers(1, 2**40, n),
+        "item": rng.integers(0, 70_000, n),
+        "rater": rng.integers(-1, 200, n),
+        "writer": rng.integers(-1, 3, n),
+    }
+
+    made = select_comparisons(Comparisons(n_systems=18, **given), np.arange(n)[::-1])  # type: ignore[arg-type]
+
+    for name, column in given.items():
+        read = getattr(made, name)
+        assert read.dtype == (np.float64 if name in ("score", "weight") else np.int64)
+        assert read.tolist() == column[::-1].tolist()
+    n_bytes = sum(column.nbytes for column in packed_columns(made).values()) / n
+    assert n_bytes == (1 + 1 + 2 + 8 + 8 + 4 + 2 + 1 if n == FEW_ROWS else 8 * len(given))
 
 
 def test_sums_of_scores_do_not_depend_on_the_order_of_rows() -> None:

@@ -6,7 +6,7 @@ neither the order of judgments nor the ids of imported records change a digit.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import Judgments, won
 from hearteval.domain import Axis, Choice, Completion, Item, Pair, Rater, System, content_hash
-from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.comparisons import FloatArray, IntArray, Packed, pack, widen
 
 SCORES: Mapping[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}
 """What the completion shown first has won."""
 BoolArray = NDArray[np.bool_]
+Wide = TypeVar("Wide", IntArray, FloatArray)
 _BESIDE: Final = ("names", "marks")
 """What of judgments is no column."""
 
@@ -36,48 +37,24 @@ class Names(NamedTuple):
     """By item, the name of the system, writer and repeat."""
 
 
-Column = TypeVar("Column", IntArray, FloatArray)
-
-
-class _Packed(Generic[Column]):
-    """A column that lies in as few bytes as its numbers need, wide whenever it is read."""
-
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self.name = name
-
-    def __get__(self, columns: "JudgmentColumns | None", owner: type[Any]) -> Column:
-        if columns is None:
-            raise AttributeError("a column has no default")
-        lies: Column = columns.__dict__[self.name]
-        return lies.astype(np.float64 if lies.dtype.kind == "f" else np.int64)
-
-    def __set__(self, columns: "JudgmentColumns", values: Column) -> None:
-        columns.__dict__[self.name] = _pack(values)
-
-
-def _pack(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the same numbers in fewer bytes; other fractions than halves stay as they are."""
-    if values.dtype.kind == "f":
-        halves = values.astype(np.float16)
-        return halves if np.array_equal(halves, values, equal_nan=True) else values
-    ends = values.min(initial=0), values.max(initial=0)
-    return values.astype(np.result_type(*map(np.min_scalar_type, ends)))
-
-
-class _PackedMarks(Mapping[Axis, FloatArray]):
+class PackedMarks(Mapping[Axis, Wide]):
     """Columns by axis, packed as others are."""
 
-    def __init__(self, lie: Mapping[Axis, NDArray[Any]]) -> None:
-        self.lie = lie
+    def __init__(self, columns: Mapping[Axis, NDArray[Any]]) -> None:
+        self.lie = {axis: pack(column) for axis, column in columns.items()}
 
-    def __getitem__(self, axis: Axis) -> FloatArray:
-        return self.lie[axis].astype(np.float64)
+    def __getitem__(self, axis: Axis) -> Wide:
+        return cast("Wide", widen(self.lie[axis]))
 
     def __iter__(self) -> Iterator[Axis]:
         return iter(self.lie)
 
     def __len__(self) -> int:
         return len(self.lie)
+
+    def select(self, rows: BoolArray | IntArray) -> "PackedMarks[Wide]":
+        """Return some of the rows."""
+        return PackedMarks({axis: column[rows] for axis, column in self.lie.items()})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,42 +65,33 @@ class JudgmentColumns:
     """
 
     names: Names
-    item: _Packed[IntArray] = _Packed()
-    pair: _Packed[IntArray] = _Packed()
+    item: Packed[IntArray] = Packed()
+    pair: Packed[IntArray] = Packed()
     """Numbered by what the pairs are of."""
-    rater: _Packed[IntArray] = _Packed()
+    rater: Packed[IntArray] = Packed()
     is_person: BoolArray
-    first: _Packed[IntArray] = _Packed()
+    first: Packed[IntArray] = Packed()
     """System of the completion shown as A."""
-    second: _Packed[IntArray] = _Packed()
-    first_text: _Packed[IntArray] = _Packed()
+    second: Packed[IntArray] = Packed()
+    first_text: Packed[IntArray] = Packed()
     """Completion shown as A."""
-    second_text: _Packed[IntArray] = _Packed()
-    one_text: _Packed[IntArray] = _Packed()
+    second_text: Packed[IntArray] = Packed()
+    one_text: Packed[IntArray] = Packed()
     """Completion of the pair that a hash puts first, whatever was shown first: see `pair_sides`."""
-    score: _Packed[FloatArray] = _Packed()
+    score: Packed[FloatArray] = Packed()
     """1 where A won, 0.5 a tie, 0 where B won."""
-    strength: _Packed[FloatArray] = _Packed()
+    strength: Packed[FloatArray] = Packed()
     """1 to 5; 0 of a tie."""
-    marks: Mapping[Axis, FloatArray]
+    marks: PackedMarks[FloatArray]
     """Score of A on an axis, NaN where it has no mark; axes with any mark only."""
-
-    def __post_init__(self) -> None:
-        packed = _PackedMarks({axis: _pack(column) for axis, column in self._lying_marks.items()})
-        object.__setattr__(self, "marks", packed)
 
     def __len__(self) -> int:
         return len(self.is_person)
 
-    @property
-    def _lying_marks(self) -> Mapping[Axis, NDArray[Any]]:
-        return self.marks.lie if isinstance(self.marks, _PackedMarks) else self.marks
-
     def select(self, rows: BoolArray | IntArray) -> "JudgmentColumns":
         """Return some of the rows."""
         values = {name: lies[rows] for name, lies in vars(self).items() if name not in _BESIDE}
-        marks = {axis: column[rows] for axis, column in self._lying_marks.items()}
-        return JudgmentColumns(names=self.names, marks=marks, **values)
+        return JudgmentColumns(names=self.names, marks=self.marks.select(rows), **values)
 
     @property
     def sampled_rater(self) -> IntArray:
@@ -168,18 +136,20 @@ def to_columns(judgments: Judgments, data: StudyData) -> JudgmentColumns:
     by_sides = np.lexsort((sides[:, 1], sides[:, 0]))
     pairs = {known[k].id: place for place, k in enumerate(by_sides.tolist())}
     one_of, other_of = of_rank[sides[by_sides]].T
-    pair, first_text = judgments.pair.known(pairs), judgments.first_completion.known(texts)
-    one, other = one_of[pair], other_of[pair]
+    # Each column is packed before the next is made.
+    pair = pack(judgments.pair.known(pairs))
+    first_text = pack(judgments.first_completion.known(texts))
+    one = pack(one_of[pair])
     columns: dict[str, Any] = {
-        "item": judgments.item.known(items),
+        "item": pack(judgments.item.known(items)),
         "pair": pair,
-        "rater": judgments.rater.known(raters),
-        "first": judgments.first_system.known(systems),
-        "second": judgments.second_system.known(systems),
+        "rater": pack(judgments.rater.known(raters)),
+        "first": pack(judgments.first_system.known(systems)),
+        "second": pack(judgments.second_system.known(systems)),
         "first_text": first_text,
-        "second_text": np.where(first_text == one, other, one),
+        "second_text": pack(np.where(first_text == one, other_of[pair], one)),
         "one_text": one,
-        "score": judgments.score,
+        "score": pack(judgments.score),
         "strength": judgments.strength.astype(np.float16),
     }
     is_human = np.array([rater.kind == "human" for rater in names.raters], dtype=np.bool_)
@@ -236,7 +206,7 @@ def _names(data: StudyData) -> Names:
     )
 
 
-def _marks(judgments: Judgments) -> dict[Axis, FloatArray]:
+def _marks(judgments: Judgments) -> PackedMarks[FloatArray]:
     """Return the score of A by axis."""
     said = {axis: judgments.said(axis)[0] for axis in judgments.axes}
-    return {axis: won(choice).astype(np.float16) for axis, choice in said.items()}
+    return PackedMarks({axis: won(choice).astype(np.float16) for axis, choice in said.items()})

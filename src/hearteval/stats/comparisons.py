@@ -7,6 +7,7 @@ digit. What the rows mean (ties, strengths, exclusions) is decided in `hearteval
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,50 +18,102 @@ BoolArray = NDArray[np.bool_]
 
 TIE_SCORE = 0.5
 COLUMNS = ("left", "right", "score", "weight", "count", "item", "rater")
+FEW_ROWS = 10_000
+"""A column of fewer is not packed: that would take time and save nothing."""
+Column = TypeVar("Column", IntArray, FloatArray, IntArray | None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Packed(Generic[Column]):
+    """A column that lies in as few bytes as its numbers need, int64 or float64 whenever read.
+
+    So no sum overflows or rounds another way. Whoever loops takes the column out before the loop.
+    """
+
+    def __init__(self, *default: None) -> None:
+        self.default = default
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
+
+    def __get__(self, columns: Any | None, owner: type[Any]) -> Column:
+        if columns is None:
+            for default in self.default:
+                return cast("Column", default)
+            raise AttributeError("a column has no default")
+        lies: Any = columns.__dict__[self.name]
+        return cast("Column", None if lies is None else widen(lies))
+
+    def __set__(self, columns: Any, values: Column) -> None:
+        columns.__dict__[self.name] = None if values is None else pack(values)
+
+
+def widen(lies: NDArray[Any]) -> NDArray[Any]:
+    """Return a packed column as int64 or float64, the caller's own to change."""
+    return lies.astype(np.float64 if lies.dtype.kind == "f" else np.int64)
+
+
+def pack(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the same numbers in fewer bytes; other fractions than halves stay as they are."""
+    if len(values) < FEW_ROWS:
+        return values
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            halves = values.astype(np.float16)
+        return halves if np.array_equal(halves, values, equal_nan=True) else values
+    low, high = int(values.min()), int(values.max())
+    return values.astype(np.min_scalar_type(high if low >= 0 else min(low, -1 - high)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Comparisons:
     """Comparisons of systems, a row for each or for several equal ones, as arrays of one length."""
 
-    left: IntArray
+    left: Packed[IntArray] = Packed()
     """Index of one system, 0 to `n_systems` - 1."""
-    right: IntArray
+    right: Packed[IntArray] = Packed()
     """Index of the other system."""
-    score: FloatArray
+    score: Packed[FloatArray] = Packed()
     """1 where left won, 0 where right won, 1/2 for a tie."""
-    weight: FloatArray
+    weight: Packed[FloatArray] = Packed()
     """How much each comparison of the row weighs, above 0."""
-    count: IntArray
+    count: Packed[IntArray] = Packed()
     """How many equal comparisons the row stands for, 1 or more."""
-    item: IntArray
+    item: Packed[IntArray] = Packed()
     """Index of the cluster that intervals resample."""
-    rater: IntArray
+    rater: Packed[IntArray] = Packed()
     n_systems: int
     """How many systems there are, compared or not."""
-    writer: IntArray | None = None
+    writer: Packed[IntArray | None] = Packed(None)
     """Who wrote the completion by a person in it, -1 where neither is by one; None where writers
     are not known, or nobody's."""
 
     def __post_init__(self) -> None:
-        lengths = [len(getattr(self, name)) for name in COLUMNS]
-        lengths += [] if self.writer is None else [len(self.writer)]
+        lie = packed_columns(self)
+        lengths = [len(column) for column in lie.values()]
         if len(set(lengths)) > 1:
             raise ValueError(f"columns must be of one length, not {lengths}")
-        lower, upper = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
+        left, right, score, weight = (lie[name] for name in ("left", "right", "score", "weight"))
+        lower, upper = np.minimum(left, right), np.maximum(left, right)
         _reject((lower < 0) | (upper >= self.n_systems), "names no system")
-        _reject(self.left == self.right, "compares a system with itself")
-        _reject(~np.isin(self.score, (0.0, TIE_SCORE, 1.0)), "has a score other than 0, 1/2 and 1")
-        _reject(~(np.isfinite(self.weight) & (self.weight > 0)), "has no finite weight above 0")
-        _reject(self.count < 1, "stands for no comparison")
+        _reject(left == right, "compares a system with itself")
+        is_score = (score == 0) | (score == TIE_SCORE) | (score == 1)
+        _reject(~is_score, "has a score other than 0, 1/2 and 1")
+        _reject(~(np.isfinite(weight) & (weight > 0)), "has no finite weight above 0")
+        _reject(lie["count"] < 1, "stands for no comparison")
 
     def __len__(self) -> int:
-        return len(self.left)
+        return len(vars(self)["left"])
 
     @property
     def total_weight(self) -> FloatArray:
         """Weight of each row: that of one comparison times how many it stands for."""
         return self.weight * self.count
+
+
+def packed_columns(comparisons: Comparisons) -> dict[str, NDArray[Any]]:
+    """Return the columns by name as they lie, `writer` only where there is one."""
+    lie = ((name, vars(comparisons)[name]) for name in (*COLUMNS, "writer"))
+    return {name: column for name, column in lie if column is not None}
 
 
 def _reject(is_bad: BoolArray, problem: str) -> None:
@@ -74,38 +127,43 @@ def number_labels(labels: IntArray) -> tuple[IntArray, int]:
     return (np.cumsum(occurs) - 1)[labels], int(occurs.sum())
 
 
-def number_cells(keys: IntArray, n_cells: int) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys below `n_cells`, sorted, and the place of each row's among them.
-
-    Counted in a table unless that would be much longer than the rows; then they are sorted.
-    """
-    if n_cells > 4 * len(keys):
-        return np.unique(keys, return_inverse=True)
-    occurs = np.bincount(keys, minlength=n_cells) > 0
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
-
-
 def sum_by(keys: IntArray, values: FloatArray, n_keys: int) -> FloatArray:
     """Sum values by key, the same to the last digit whatever the order of rows."""
-    halves = values * 2
-    if np.array_equal(halves, np.rint(halves)):  # such sums are exact, in any order
+    if _are_halves(values):
         return np.bincount(keys, weights=values, minlength=n_keys).astype(np.float64)
     order = np.argsort(values)
     return np.bincount(keys[order], weights=values[order], minlength=n_keys).astype(np.float64)
 
 
+def _are_halves(values: FloatArray) -> bool:
+    """Say whether sums of these are exact, in any order: they are whole numbers and halves."""
+    halves = values * 2
+    return np.array_equal(halves, np.rint(halves))
+
+
 def sum_scores(keys: IntArray, scores: FloatArray, n_keys: int) -> FloatArray:
     """Sum scores by key without sorting, the same to the last digit whatever the order of rows.
 
-    Scores are first rounded to a power of two at which no sum can lose a digit. The error is below
-    n^2 2^-53 times the largest score, n the rows; it suits scores of one size, not weights of many.
+    Scores are first rounded, as by `round_scores`.
+    """
+    exact = round_scores(scores, len(scores))
+    return np.bincount(keys, weights=exact, minlength=n_keys).astype(np.float64)
+
+
+def round_scores(scores: FloatArray, n_rows: int) -> FloatArray:
+    """Return scores rounded to a power of two at which no sum of `n_rows` can lose a digit.
+
+    The error of a sum is below n^2 2^-53 times the largest score, n the rows; it suits scores of
+    one size, not weights of many.
     """
     largest = float(np.abs(scores).max(initial=0.0))
     if largest == 0:
-        return np.zeros(n_keys)
-    quantum = 2.0 ** (math.frexp(largest * len(scores))[1] - 53)
-    exact = np.rint(scores / quantum) * quantum
-    return np.bincount(keys, weights=exact, minlength=n_keys).astype(np.float64)
+        return np.zeros(len(scores))
+    quantum = 2.0 ** (math.frexp(largest * n_rows)[1] - 53)
+    exact = scores / quantum
+    np.rint(exact, out=exact)
+    exact *= quantum
+    return exact
 
 
 def win_matrix(comparisons: Comparisons) -> FloatArray:
@@ -113,13 +171,16 @@ def win_matrix(comparisons: Comparisons) -> FloatArray:
 
     A tie gives half its weight to each side; the diagonal is 0.
     """
-    n = comparisons.n_systems
-    keys = np.concatenate(
-        (comparisons.left * n + comparisons.right, comparisons.right * n + comparisons.left)
-    )
-    won = comparisons.total_weight * comparisons.score
-    lost = comparisons.total_weight * (1 - comparisons.score)
-    return sum_by(keys, np.concatenate((won, lost)), n * n).reshape(n, n)
+    n, left, right = comparisons.n_systems, comparisons.left, comparisons.right
+    keys, turned = left * n + right, right * n + left
+    won = comparisons.total_weight
+    lost = won * (1 - comparisons.score)
+    won = won * comparisons.score
+    if _are_halves(won) and _are_halves(lost):
+        found = sum_by(keys, won, n * n) + sum_by(turned, lost, n * n)
+    else:
+        found = sum_by(np.append(keys, turned), np.append(won, lost), n * n)
+    return found.reshape(n, n)
 
 
 def order_pairs(comparisons: Comparisons) -> tuple[IntArray, IntArray, FloatArray]:
@@ -148,18 +209,28 @@ def count_wins(comparisons: Comparisons) -> tuple[IntArray, FloatArray]:
 
 def select_comparisons(comparisons: Comparisons, rows: BoolArray | IntArray) -> Comparisons:
     """Return some of the rows, all systems kept."""
-    columns = {name: getattr(comparisons, name)[rows] for name in COLUMNS}
-    writer = None if comparisons.writer is None else comparisons.writer[rows]
-    return replace(comparisons, **columns, writer=writer)
+    lie = packed_columns(comparisons)
+    some: dict[str, Any] = {name: column[rows] for name, column in lie.items()}
+    return replace(comparisons, **some)
 
 
 def count_items(comparisons: Comparisons) -> IntArray:
     """Count, by system, the items on which it was compared."""
-    item, n_items = number_labels(comparisons.item)
-    systems = np.concatenate((comparisons.left, comparisons.right))
-    keys = systems * n_items + np.tile(item, 2)
-    met, _ = number_cells(keys, comparisons.n_systems * n_items)
-    return np.bincount(met // max(n_items, 1), minlength=comparisons.n_systems)
+    return count_met(comparisons, comparisons.item)
+
+
+def count_met(comparisons: Comparisons, labels: IntArray) -> IntArray:
+    """Count, by system, the labels of the rows it is in; one below 0 counts nothing."""
+    number, n_labels = number_labels(labels + 1)
+    is_unlabelled = int(labels.min(initial=0) < 0)
+    n_cells = comparisons.n_systems * n_labels
+    ends = (end * n_labels + number for end in (comparisons.left, comparisons.right))
+    if n_cells > 4 * len(comparisons):
+        met = np.unique(np.concatenate([*ends]))
+    else:
+        met = np.flatnonzero(sum(np.bincount(keys, minlength=n_cells) for keys in ends))
+    system, label = np.divmod(met, max(n_labels, 1))
+    return np.bincount(system[label >= is_unlabelled], minlength=comparisons.n_systems)
 
 
 def keep_compared(comparisons: Comparisons, *, min_items: int = 1) -> tuple[Comparisons, IntArray]:

@@ -7,11 +7,12 @@ change a digit of what is computed from them.
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.stats.comparisons import Comparisons, IntArray
+from hearteval.stats.comparisons import Comparisons, IntArray, pack, packed_columns
 
 CodeArray = NDArray[np.integer]
 
@@ -77,24 +78,18 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
 
     Sums round per row, so comparisons have the same last digit only if they are counted alike.
     """
-    weights, weight = np.unique(comparisons.weight, return_inverse=True)
-    points = (2 * comparisons.score).astype(np.int64)
-    columns = (comparisons.left, comparisons.right, points, weight, comparisons.item)
-    people = [comparisons.rater + 1]
-    people += [] if comparisons.writer is None else [comparisons.writer + 1]
-    distinct, count = _merge((*columns, *people), comparisons.count)
-    left, right, points, weight, item, *people = (column.astype(np.int64) for column in distinct)
-    return replace(
-        comparisons,
-        left=left,
-        right=right,
-        score=points / 2,
-        weight=weights[weight],
-        count=count,
-        item=item,
-        rater=people[0] - 1,
-        writer=None if comparisons.writer is None else people[1] - 1,
-    )
+    lie: dict[str, Any] = packed_columns(comparisons)
+    weights, lie["weight"] = np.unique(lie["weight"], return_inverse=True)
+    lie["weight"], lie["score"] = pack(lie["weight"]), (2 * lie["score"]).astype(np.int8)
+    people = [name for name in ("rater", "writer") if name in lie]
+    for name in people:  # -1 where there is none
+        lie[name] = pack(lie[name].astype(np.int64) + 1)
+    names = ("left", "right", "score", "weight", "item", *people)
+    distinct, count = _merge(tuple(lie[name] for name in names), comparisons.count)
+    found: dict[str, Any] = dict(zip(names, distinct, strict=True))
+    found["score"], found["weight"] = found["score"] / 2, weights[found["weight"]]
+    found |= {name: found[name] - 1 for name in people}
+    return replace(comparisons, **found, count=count)
 
 
 def _renamed(
@@ -120,7 +115,11 @@ def _merge(
         distinct, totals = _count_in_table(keys, counts, n_cells)
     else:
         distinct, totals = _count_by_sorting(keys, counts)
-    return tuple(part.astype(np.int32) for part in np.unravel_index(distinct, sizes)), totals
+    found: list[CodeArray] = []
+    for size in reversed(sizes):
+        distinct, part = np.divmod(distinct, size)
+        found.append(part.astype(np.int32))
+    return tuple(reversed(found)), totals
 
 
 def _count_in_table(keys: IntArray, counts: IntArray, n_cells: int) -> tuple[IntArray, IntArray]:

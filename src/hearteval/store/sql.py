@@ -414,7 +414,8 @@ class SqlStore:
         shown = side_query(study, of_people=of_people)
         for said in self._columns(Judgment, judgment_query(study, of_people=of_people), *keys):
             if not sides.keys() >= {*said["pair_id"]}:  # others may have added some meanwhile
-                sides.learn(self._read(partial(_bare_rows, shown)))
+                for page in self._pages(Pair, shown, schema.pairs.c.id, read=_bare_rows):
+                    sides.learn(page)
             with self._sound(Judgment):
                 columns = sides.complete(said)
                 found = found.and_also(total_of(zip(*columns.values(), strict=True)))

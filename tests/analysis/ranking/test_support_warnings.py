@@ -61,7 +61,7 @@ def test_votes_are_items_where_none_are_named() -> None:
 
 
 def test_other_figures_rest_on_the_rows_that_bear_on_them() -> None:
-    others = (np.array([3, 3, 3]), np.array([0, 1, 3]))
+    others = [(np.array([3, 3, 3]), np.array([0, 1, 3]))]
 
     support = find_support(VOTES, ("a", "b", "c", "effect"), others=others, over_raters=True)
 

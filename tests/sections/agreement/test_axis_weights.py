@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 from judged_study import make_items
 
-from hearteval.analysis.columns import JudgmentColumns, Names
+from hearteval.analysis.columns import JudgmentColumns, Names, PackedMarks
 from hearteval.domain import AXES, Rater
 from hearteval.sections.agreement.weights import (
     NO_SUM,
@@ -75,7 +75,7 @@ def columns(
         is_person=is_person,
         score=score,
         strength=np.ones(len(item)),
-        marks={axis: marks[:, k] for k, axis in enumerate(AXES)},
+        marks=PackedMarks({axis: marks[:, k] for k, axis in enumerate(AXES)}),
         **given,
     )
     return made.select(keep)
@@ -185,7 +185,7 @@ def test_the_sum_that_weights_are_shares_of_is_that_of_another_package() -> None
 
 def test_axes_that_are_never_marked_apart_have_no_weights() -> None:
     made = columns(np.random.default_rng(6), EVEN, None)
-    made = replace(made, marks=dict.fromkeys(AXES, made.marks["H"]))
+    made = replace(made, marks=PackedMarks(dict.fromkeys(AXES, made.marks["H"])))
     (found,) = weigh(made).kinds
     assert found.problem == SEPARATED
 
@@ -193,7 +193,7 @@ def test_axes_that_are_never_marked_apart_have_no_weights() -> None:
 def test_who_never_marks_an_axis_is_not_counted() -> None:
     made = columns(np.random.default_rng(7), EVEN, EVEN)
     marks = {axis: np.where(made.is_person, np.nan, made.marks[axis]) for axis in AXES}
-    found = weigh(replace(made, marks=marks))
+    found = weigh(replace(made, marks=PackedMarks(marks)))
     assert [kind.judged_by for kind in found.kinds] == ["judges"]
     assert found.differences == ()
 

@@ -14,6 +14,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from hearteval.errors import NotIdentifiedError
+from hearteval.stats.bradley_terry import covariates
 from hearteval.stats.bradley_terry import fit as newton_fit
 from hearteval.stats.bradley_terry.covariates import (
     CovariateFit,
@@ -303,7 +304,9 @@ def test_influence_is_what_leaving_a_little_of_a_cluster_out_moves() -> None:
     np.testing.assert_allclose(moves[2], expected, atol=1e-5)
 
 
-def test_influences_sum_to_nothing_and_follow_ascending_labels() -> None:
+def test_influences_sum_to_nothing_and_follow_ascending_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     comparisons, x = draw_comparisons(4, n_systems=4, n_rows=400, beta=np.array([0.3, 0.5]))
     fit = fit_with_covariates(comparisons, x)
 
@@ -313,6 +316,9 @@ def test_influences_sum_to_nothing_and_follow_ascending_labels() -> None:
     np.testing.assert_allclose(moves.sum(axis=0), np.zeros(6), atol=1e-9)
     np.testing.assert_allclose(moves[:, :4].sum(axis=1), np.zeros(60), atol=1e-12)
     assert spread.tolist() == moves.tolist()
+    for n_rows in (1, 25):
+        monkeypatch.setattr(covariates, "MAX_ROWS", n_rows)
+        assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
 
 
 # -- what is not determined

@@ -12,7 +12,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import t as student
 
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.bradley_terry import judge_aware
+from hearteval.stats.bradley_terry import covariates, judge_aware
 from hearteval.stats.bradley_terry.covariates import fit_with_covariates
 from hearteval.stats.bradley_terry.fit import fit_bradley_terry
 from hearteval.stats.bradley_terry.judge_aware import JudgeAwareFit, fit_judge_aware, influence
@@ -242,7 +242,9 @@ def test_influence_is_what_a_little_more_of_a_cluster_moves() -> None:
     np.testing.assert_allclose(moves[2], change / (2 * part), atol=1e-6)
 
 
-def test_influence_keeps_the_means_and_follows_ascending_labels() -> None:
+def test_influence_keeps_the_means_and_follows_ascending_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     comparisons = panel(n_rows=600)
     fit = fit_judge_aware(comparisons)
 
@@ -253,6 +255,8 @@ def test_influence_keeps_the_means_and_follows_ascending_labels() -> None:
     np.testing.assert_allclose(moves[:, :4].sum(axis=1), np.zeros(60), atol=1e-12)
     np.testing.assert_allclose(moves[:, 4:7].sum(axis=1), np.zeros(60), atol=1e-12)
     assert influence(comparisons, fit, comparisons.item * 10 - 7).tolist() == moves.tolist()
+    monkeypatch.setattr(covariates, "MAX_ROWS", 25)
+    assert influence(comparisons, fit, comparisons.item).tolist() == moves.tolist()
 
 
 # -- what is not determined

@@ -8,13 +8,13 @@ are one vote, or none where they contradict each other.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hearteval.analysis.columns import JudgmentColumns, Names
-from hearteval.domain import Axis
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.analysis.columns import JudgmentColumns, Names, PackedMarks
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, Packed
 
 ABSENT: Final = -2
 """Not asked, or without an answer."""
@@ -23,10 +23,11 @@ FLIP: Final = -1
 ONE, OTHER, TIE = 0, 1, 2
 CATEGORIES: Final = (ONE, OTHER, TIE)
 NO_MAJORITY: Final = -1
+_NONE: Final = 9
 _SIDE_OF_ONE: Mapping[float, int] = {1.0: ONE, 0.5: TIE, 0.0: OTHER}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairVotes:
     """Votes on the pairs that anyone judged, in an order of content."""
 
@@ -37,9 +38,9 @@ class PairVotes:
     """Both completions of each pair, side `ONE` first, (pairs, 2)."""
     systems: IntArray
     """Their systems."""
-    votes: IntArray
+    votes: Packed[IntArray] = Packed()
     """A side, `TIE`, `FLIP` or `ABSENT`, (pairs, raters)."""
-    marks: Mapping[Axis, IntArray]
+    marks: PackedMarks[IntArray]
     """The same by axis; axes with any mark only."""
 
     def __len__(self) -> int:
@@ -73,7 +74,7 @@ class PairVotes:
             texts=self.texts[pairs],
             systems=self.systems[pairs],
             votes=self.votes[pairs],
-            marks={axis: given[pairs] for axis, given in self.marks.items()},
+            marks=self.marks.select(pairs),
         )
 
 
@@ -82,34 +83,38 @@ def merge_votes(columns: JudgmentColumns) -> PairVotes:
     n_raters = len(columns.names.raters)
     pairs, pair = np.unique(columns.pair, return_inverse=True)
     cell = pair * n_raters + columns.rater
-    starts = np.flatnonzero(np.diff(cell, prepend=-1))
-    shape = len(pairs), n_raters
+    first_row, starts = (np.flatnonzero(np.diff(of, prepend=-1)) for of in (pair, cell))
+    cells, shape = cell[starts], (len(pairs), n_raters)
+    del pair, cell
     is_one_first = columns.first_text == columns.one_text
 
-    def merged(score: FloatArray) -> IntArray:
+    def merged(score: FloatArray) -> NDArray[Any]:
         of_one = np.where(is_one_first, score, 1 - score)
-        side = np.select([of_one == score_ for score_ in _SIDE_OF_ONE], [*_SIDE_OF_ONE.values()], 9)
-        found = np.full(shape[0] * shape[1], ABSENT, dtype=np.int64)
+        side = np.full(len(score), _NONE, dtype=np.int8)
+        for of, own in _SIDE_OF_ONE.items():
+            side[of_one == of] = own
+        del of_one
+        found = np.full(shape[0] * shape[1], ABSENT, dtype=np.int8)
         if len(starts):
             low = np.minimum.reduceat(side, starts)
-            high = np.maximum.reduceat(np.where(side == 9, ABSENT, side), starts)
-            found[cell[starts]] = np.where((low == high) | (high == ABSENT), high, FLIP)
+            side[side == _NONE] = ABSENT
+            high = np.maximum.reduceat(side, starts)
+            found[cells] = np.where((low == high) | (high == ABSENT), high, FLIP)
         return found.reshape(shape)
 
-    first_row = np.unique(pair, return_index=True)[1]
     return PairVotes(
         names=columns.names,
         item=columns.item[first_row],
         texts=_by_side(columns.first_text, columns.second_text, is_one_first, first_row),
         systems=_by_side(columns.first, columns.second, is_one_first, first_row),
         votes=merged(columns.score),
-        marks={axis: merged(score) for axis, score in columns.marks.items()},
+        marks=PackedMarks({axis: merged(score) for axis, score in columns.marks.items()}),
     )
 
 
 def _by_side(first: IntArray, second: IntArray, is_one: BoolArray, rows: IntArray) -> IntArray:
-    one, other = np.where(is_one, first, second), np.where(is_one, second, first)
-    return np.stack((one[rows], other[rows]), axis=1)
+    first, second, is_one = first[rows], second[rows], is_one[rows]
+    return np.where(is_one, (first, second), (second, first)).T
 
 
 def count_votes(votes: IntArray) -> IntArray:

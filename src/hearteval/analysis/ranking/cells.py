@@ -123,25 +123,29 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
     """
     names = tuple(sorted(systems))
     place = {name: k for k, name in enumerate(names)}
-    known = np.array([place.get(one.name, -1) for one in columns.names.systems], dtype=np.int64)
+    known = np.array([place.get(one.name, -1) for one in columns.names.systems], dtype=np.int16)
     among = (known[columns.first] >= 0) & (known[columns.second] >= 0)
     columns = columns if among.all() else columns.select(among)
     first, second = known[columns.first], known[columns.second]
     low, high = np.minimum(first, second), np.maximum(first, second)
+    m, rater, writer = len(names), columns.sampled_rater, columns.writer
+    n_raters, n_writers = (int(who.max(initial=PANEL)) + 2 for who in (rater, writer))
+    keys = columns.item
+    for number, n in ((rater + 1, n_raters), (writer + 1, n_writers), (low, m), (high, m)):
+        keys *= n
+        keys += number
+    del rater, writer, number
+    found, row = np.unique(keys, return_inverse=True)
+    del keys
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.bincount(row, weights=values, minlength=len(found)).astype(np.float64)
+
     won = np.where(first == low, columns.score, 1 - columns.score)
     by_strength = np.where(columns.score == TIE_SCORE, 1.0, columns.strength)
     weight, once = (
         balance(columns.pair, columns.is_person, each) for each in (by_strength, np.ones(len(won)))
     )
-    m, rater, writer = len(names), columns.sampled_rater, columns.writer
-    n_raters, n_writers = (int(who.max(initial=PANEL)) + 2 for who in (rater, writer))
-    people = (columns.item * n_raters + rater + 1) * n_writers + writer + 1
-    keys = (people * m + low) * m + high
-    found, row = np.unique(keys, return_inverse=True)
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(row, weights=values, minlength=len(found)).astype(np.float64)
-
     return Cells(
         systems=names,
         items=columns.names.items,

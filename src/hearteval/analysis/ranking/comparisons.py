@@ -7,8 +7,10 @@ judgments changes nothing.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hearteval.analysis.judgments import Judgments, SmallArray, won
 from hearteval.analysis.ranking.intervals import RankPolicy
@@ -21,6 +23,7 @@ from hearteval.stats.comparisons import (
     FloatArray,
     IntArray,
     keep_compared,
+    pack,
     sum_by,
 )
 from hearteval.stats.tally import count_equal
@@ -60,19 +63,22 @@ def to_comparisons(
     """
     item = _positions(sorted(judgments.item.present))
     numbers = _positions(system_ids)
-    left, right = (of.numbers(numbers) for of in (judgments.first_system, judgments.second_system))
+    left, right = (
+        pack(of.numbers(numbers)) for of in (judgments.first_system, judgments.second_system)
+    )
     is_used = (left >= 0) & (right >= 0) & (judgments.said(axis)[0] >= 0)
     rows, left, right = judgments.select(is_used), left[is_used], right[is_used]
     choice, strength = rows.said(axis)
-    raters = rows.rater.numbers(_positions(rater_ids))
+    raters = pack(rows.rater.numbers(_positions(rater_ids)))
     weight = _strengths(rows, choice, strength) if use_strength else np.ones(len(rows))
+    # Each is packed before the next is made.
     return Comparisons(
         left=left,
         right=right,
-        score=won(choice),
-        weight=balance(rows.pair.codes.astype(np.int64), raters >= 0, weight),
-        count=np.ones(len(rows), dtype=np.int64),
-        item=rows.item.numbers(item),
+        score=pack(won(choice)),
+        weight=pack(balance(rows.pair.codes, raters >= 0, weight)),
+        count=np.ones(len(rows), dtype=np.int8),
+        item=pack(rows.item.numbers(item)),
         rater=raters,
         n_systems=len(system_ids),
         writer=_find_writers(rows, writers) if writers else None,
@@ -143,7 +149,7 @@ def count_pairs_of_one_kind(judgments: Judgments, people: Collection[str]) -> tu
     return int((by_people ^ by_judges).sum()), int((by_people | by_judges).sum())
 
 
-def balance(pair: IntArray, is_person: BoolArray, weight: FloatArray) -> FloatArray:
+def balance(pair: NDArray[Any], is_person: BoolArray, weight: FloatArray) -> FloatArray:
     """Scale the weights within each pair of two kinds to equal totals; the pair's total stays."""
     if is_person.all() or not is_person.any():
         return weight

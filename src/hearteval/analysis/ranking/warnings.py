@@ -6,7 +6,7 @@ thresholds are measured; coverages are of a nominal 95 %. Vote files and studies
 each in its own words (`Wording`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -18,7 +18,6 @@ from hearteval.stats.comparisons import (
     Comparisons,
     FloatArray,
     IntArray,
-    number_cells,
     number_labels,
 )
 
@@ -56,6 +55,9 @@ MEASURED: Final = (
 average: two-way with five and with ten people, item-sandwich (`benchmarks/RESULTS.md`)."""
 FEW_PEOPLE: Final = 7
 """Degrees of freedom of a two-way interval, under which the figures of five people are nearer."""
+Entries = tuple[IntArray, BoolArray | IntArray | slice]
+"""The figure that each of some rows bears on, and which rows."""
+ALL: Final = slice(None)
 
 
 def given_writers(n: int) -> str:
@@ -230,7 +232,7 @@ def find_support(
     names: Sequence[str],
     *,
     wording: Wording = VOTES,
-    others: tuple[IntArray, IntArray] | None = None,
+    others: Sequence[Entries] = (),
     has_items: bool = True,
     over_raters: bool,
 ) -> Support:
@@ -240,23 +242,19 @@ def find_support(
         comparisons: Comparisons; a rater below 0 is a judge of a fixed panel.
         names: Systems by index, then the other figures.
         wording: The words of the warnings.
-        others: Figure and row of each entry: which rows bear on which of the other figures.
+        others: Which rows bear on which of the other figures.
         has_items: Whether items are named; else every vote is one.
         over_raters: Whether raters count as sampled.
     """
-    rows = np.arange(len(comparisons))
-    figure, row = np.concatenate((comparisons.left, comparisons.right)), np.tile(rows, 2)
-    if others is not None:
-        figure, row = np.append(figure, others[0]), np.append(row, others[1])
+    entries = [(comparisons.left, ALL), (comparisons.right, ALL), *others]
     votes, n_figures = comparisons.count.astype(np.float64), len(names)
     if has_items:
-        n_items, n_effective = _count_clusters(figure, comparisons.item[row], votes[row], n_figures)
+        n_items, n_effective = _count_clusters(entries, comparisons.item, votes, n_figures)
     else:
-        n = np.bincount(figure, weights=votes[row], minlength=n_figures)
-        n_items, n_effective = n.astype(np.int64), n.astype(np.float64)
+        n_effective = _sum_up(((figure, votes[rows]) for figure, rows in entries), n_figures)
+        n_items = n_effective.astype(np.int64)
     rater = comparisons.rater
     is_sampled = rater >= 0
-    entries = is_sampled[row]
     by_rater = np.bincount(rater[is_sampled], weights=votes[is_sampled], minlength=1)
     return Support(
         names=tuple(names),
@@ -264,30 +262,44 @@ def find_support(
         unit="items" if has_items else "votes",
         n_items=n_items,
         n_effective_items=n_effective,
-        n_raters=_count_clusters(
-            figure[entries], rater[row[entries]], votes[row[entries]], n_figures
-        )[0]
-        if over_raters
-        else None,
+        n_raters=_count_clusters(entries, rater, votes, n_figures)[0] if over_raters else None,
         n_effective_raters=float(votes[is_sampled].sum() ** 2 / max(1, (by_rater**2).sum())),
         largest_share=float(by_rater.max() / max(1, by_rater.sum())),
     )
 
 
 def _count_clusters(
-    figure: IntArray, cluster: IntArray, votes: FloatArray, n_figures: int
+    entries: Sequence[Entries], cluster: IntArray, votes: FloatArray, n_figures: int
 ) -> tuple[IntArray, FloatArray]:
     """Count the clusters among the entries of each figure, and how many equal ones they are like.
 
-    An entry is so many votes.
+    An entry is so many votes; those of clusters below 0 count for nothing.
     """
-    labels, n_clusters = number_labels(cluster)
-    cells, entry_cell = number_cells(figure * n_clusters + labels, n_figures * n_clusters)
-    size = np.bincount(entry_cell, weights=votes, minlength=len(cells))
-    owner = cells // max(1, n_clusters)
+    labels, n_clusters = number_labels(cluster + 1)
+    n_cells = n_figures * n_clusters
+    keys = ((figure * n_clusters + labels[rows], votes[rows]) for figure, rows in entries)
+    if n_cells > 4 * len(votes):
+        of_all = [np.concatenate(each) for each in zip(*keys, strict=True)]
+        cells, place = np.unique(of_all[0], return_inverse=True)
+        size = _sum_up([(place, of_all[1])], len(cells))
+    else:
+        size = _sum_up(keys, n_cells)
+        cells = np.flatnonzero(size)
+        size = size[cells]
+    owner, label = np.divmod(cells, max(1, n_clusters))
+    size[label < int(cluster.min(initial=0) < 0)] = 0
+    owner, size = owner[size > 0], size[size > 0]
     total = np.bincount(owner, weights=size, minlength=n_figures)
     squares = np.bincount(owner, weights=size**2, minlength=n_figures)
     return np.bincount(owner, minlength=n_figures), total**2 / np.maximum(squares, 1)
+
+
+def _sum_up(parts: Iterable[tuple[IntArray, FloatArray]], n_keys: int) -> FloatArray:
+    """Add up votes by key, part by part: they are whole numbers, and no two parts lie there."""
+    total = np.zeros(n_keys)
+    for keys, votes in parts:
+        total += np.bincount(keys, weights=votes, minlength=n_keys)
+    return total
 
 
 def chance_above_average(

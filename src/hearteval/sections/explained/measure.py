@@ -37,7 +37,7 @@ from hearteval.analysis.words import count_formatting, count_words
 from hearteval.domain import Completion, Rater, System, display_form
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import relative_difference
-from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.comparisons import FloatArray, pack
 
 USUAL = 0.9
 """Part of the comparisons that differ at all: they differ by no more than the step shown."""
@@ -161,11 +161,13 @@ def _covariates(
         for one, other in [pair.completion_ids]
         if one in place and other in place
     }
-    first = judgments.first_completion.known(place)
-    second = judgments.pair.known(both) - first
+    first = pack(judgments.first_completion.known(place))
+    second = pack(judgments.pair.known(both) - first)
     table = np.array([*counts.values()], dtype=np.float64).reshape(-1, len(UNVARIED))
-    left, right = table[first], table[second]
-    values = {name: relative_difference(left[:, i], right[:, i]) for i, name in enumerate(UNVARIED)}
+    values = {
+        name: relative_difference(of[first], of[second])
+        for name, of in zip(UNVARIED, table.T, strict=True)
+    }
     return values | {"position": np.ones(len(judgments))}
 
 

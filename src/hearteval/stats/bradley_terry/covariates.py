@@ -11,6 +11,7 @@ differences of strengths matter, so information matrices are singular along equa
 vectors); as many constraints (strengths of mean 0) fix the parameters.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from hearteval.stats.comparisons import (
     FloatArray,
     IntArray,
     order_pairs,
+    select_comparisons,
     sum_by,
     win_matrix,
 )
@@ -33,6 +35,8 @@ SEPARATION_TOLERANCE = 1e-6
 """Part of the longest move below which a row counts as left where it was."""
 COLLINEARITY_TOLERANCE = 1e-8
 """Part of a covariate, by root mean square, that systems and other covariates must leave open."""
+MAX_ROWS = 1 << 16
+"""Rows that are merged at once where clusters are summed: some 15 MiB."""
 LARGE_MOVE = 0.1
 """Change of log odds in one step above which a fit is not yet near a maximum."""
 
@@ -68,27 +72,42 @@ class Rows:
 
 def merge_rows(comparisons: Comparisons, covariates: FloatArray, label: IntArray) -> Rows:
     """Turn, merge and sort comparisons; rows with different labels are not merged."""
-    first, second, score = order_pairs(comparisons)
+    n = comparisons.n_systems
     is_turned = comparisons.left > comparisons.right
     turned = np.where(is_turned[:, None], -covariates, covariates)
-    keys = (label, first, second, *turned.T)
-    order = np.lexsort(keys[::-1])
-    is_new = np.zeros(len(order), dtype=np.bool_)
-    is_new[:1] = True
-    for key in keys:
-        is_new[1:] |= np.diff(key[order]) != 0
-    group = np.cumsum(is_new) - 1
-    rows = order[is_new]
-    won = comparisons.total_weight * score
-    lost = comparisons.total_weight * (1 - score)
+    low, high, score = order_pairs(comparisons)
+    cell = (label * n + low) * n + high
+    del low, high, is_turned
+    order = np.lexsort((*turned.T[::-1], cell))
+    is_new = np.diff(cell[order], prepend=-1) != 0
+    for column in turned.T:
+        is_new[1:] |= np.diff(column[order]) != 0
+    rows, group = order[is_new], np.cumsum(is_new) - 1
+    weight, score = comparisons.total_weight[order], score[order]
+    labels, pair = np.divmod(cell[rows], n * n)
     return Rows(
-        label=label[rows],
-        first=first[rows],
-        second=second[rows],
+        label=labels,
+        first=pair // n,
+        second=pair % n,
         covariates=turned[rows],
-        won=sum_by(group, won[order], len(rows)),
-        lost=sum_by(group, lost[order], len(rows)),
+        won=sum_by(group, weight * score, len(rows)),
+        lost=sum_by(group, weight * (1 - score), len(rows)),
     )
+
+
+def blocks_of_labels(label: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield rows with their labels from 0, few labels at a time: `MAX_ROWS`, or those of one.
+
+    Labels are from 0 on, each with a row; what is summed by label is the same as of all at once.
+    """
+    ends = np.cumsum(np.bincount(label))
+    start = 0
+    while start < len(ends):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + MAX_ROWS, side="right")))
+        rows = np.flatnonzero((label >= start) & (label < stop))
+        yield rows, label[rows] - start
+        start = stop
 
 
 def incidence(rows: Rows, n_systems: int) -> "scipy.sparse.csr_array":
@@ -189,8 +208,7 @@ def relative_difference(left: FloatArray, right: FloatArray) -> FloatArray:
     Raises:
         ValueError: A value is negative, infinite or missing.
     """
-    values = np.concatenate((left, right))
-    if not (np.isfinite(values) & (values >= 0)).all():
+    if not all((np.isfinite(values) & (values >= 0)).all() for values in (left, right)):
         raise ValueError("lengths and counts must be finite and not negative")
     total = left + right
     return np.asarray((left - right) / np.where(total > 0, total, 1.0))
@@ -228,16 +246,19 @@ def influence(
         ValueError: Covariates are not finite or of another length.
     """
     _require_finite(comparisons, covariates)
-    rows = merge_rows(comparisons, covariates, np.unique(cluster, return_inverse=True)[1])
-    d = incidence(rows, comparisons.n_systems)
     shift = _equal_shift(len(fit.information), comparisons.n_systems)
+    scores = []
     with one_blas_thread():
-        eta = d @ fit.theta + rows.covariates @ fit.beta
-        derivatives = scipy.sparse.hstack(
-            (d, scipy.sparse.csr_array(rows.covariates)), format="csr"
-        )
-        scores = sum_scores(rows, eta, derivatives)
-        return np.asarray(scores @ constrained_inverse(fit.information, shift, shift.T))
+        for some, label in blocks_of_labels(np.unique(cluster, return_inverse=True)[1]):
+            rows = merge_rows(select_comparisons(comparisons, some), covariates[some], label)
+            d = incidence(rows, comparisons.n_systems)
+            derivatives = scipy.sparse.hstack(
+                (d, scipy.sparse.csr_array(rows.covariates)), format="csr"
+            )
+            eta = d @ fit.theta + rows.covariates @ fit.beta
+            scores.append(sum_scores(rows, eta, derivatives))
+        inverse = constrained_inverse(fit.information, shift, shift.T)
+        return np.asarray(np.concatenate(scores) @ inverse)
 
 
 def _require_finite(comparisons: Comparisons, covariates: FloatArray) -> None:

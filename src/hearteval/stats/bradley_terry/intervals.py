@@ -17,13 +17,14 @@ from hearteval.stats.bradley_terry.clustered_variance import (
 )
 from hearteval.stats.bradley_terry.fit import BradleyTerryFit, centred_inverse
 from hearteval.stats.comparisons import (
-    BoolArray,
     Comparisons,
     FloatArray,
     IntArray,
+    count_items,
+    count_met,
     number_labels,
     order_pairs,
-    sum_scores,
+    round_scores,
 )
 from hearteval.stats.special import expit, ndtri, stdtrit
 
@@ -62,22 +63,15 @@ def own_df(
     writers - 1, where every comparison of it holds a completion by a person: its own, if it is
     people who write. At least 1, though of one item nothing is known to vary.
     """
-
-    def own(of: IntArray, rows: BoolArray | slice) -> IntArray:
-        number, n_numbers = number_labels(of[rows])
-        ends = np.concatenate((comparisons.left[rows], comparisons.right[rows]))
-        seen = np.unique(ends.astype(np.int64) * n_numbers + np.concatenate((number, number)))
-        return np.bincount(seen // n_numbers, minlength=comparisons.n_systems)
-
-    n_own = own(comparisons.item, slice(None))
+    n_own = count_items(comparisons)
     if over_raters:
-        n_people = own(comparisons.rater, comparisons.rater >= 0)
+        n_people = count_met(comparisons, comparisons.rater)
         n_own = np.where(n_people > 0, np.minimum(n_own, n_people), n_own)
     if over_writers and comparisons.writer is not None:
         is_written = comparisons.writer >= 0
         ends = np.concatenate((comparisons.left[~is_written], comparisons.right[~is_written]))
         met_none = np.bincount(ends, minlength=comparisons.n_systems) == 0
-        n_writers = own(comparisons.writer, is_written)
+        n_writers = count_met(comparisons, comparisons.writer)
         n_own = np.where(met_none, np.minimum(n_own, n_writers), n_own)
     return np.clip(n_own - 1.0, 1, df)
 
@@ -123,9 +117,12 @@ def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntA
     low, high, score = order_pairs(comparisons)
     residual = comparisons.total_weight * (score - expit(theta[low] - theta[high]))
     n_systems = comparisons.n_systems
-    keys = np.concatenate((row_cluster * n_systems + low, row_cluster * n_systems + high))
-    sums = sum_scores(keys, np.concatenate((residual, -residual)), n_clusters * n_systems)
-    return sums.reshape(n_clusters, n_systems)
+    exact, n_cells = round_scores(residual, 2 * len(residual)), n_clusters * n_systems
+    won, lost = (
+        np.bincount(row_cluster * n_systems + end, weights=exact, minlength=n_cells)
+        for end in (low, high)
+    )
+    return np.asarray(won - lost, dtype=np.float64).reshape(n_clusters, n_systems)
 
 
 def _symmetric(

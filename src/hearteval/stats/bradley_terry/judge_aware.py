@@ -18,6 +18,7 @@ from hearteval.stats import one_blas_thread
 from hearteval.stats.bradley_terry.covariates import (
     CovariateFit,
     Rows,
+    blocks_of_labels,
     constrained_inverse,
     fit_with_covariates,
     merge_rows,
@@ -26,7 +27,14 @@ from hearteval.stats.bradley_terry.covariates import (
     sum_scores,
 )
 from hearteval.stats.bradley_terry.fit import STEP_TOLERANCE, require_identified
-from hearteval.stats.comparisons import Comparisons, FloatArray, IntArray, sum_by, win_matrix
+from hearteval.stats.comparisons import (
+    Comparisons,
+    FloatArray,
+    IntArray,
+    select_comparisons,
+    sum_by,
+    win_matrix,
+)
 
 MAX_ITERATIONS = 100
 """A step moves log odds by little more than 1, so this reaches odds of e^50 and beyond."""
@@ -121,19 +129,21 @@ def influence(comparisons: Comparisons, fit: JudgeAwareFit, cluster: IntArray) -
     cluster; results, (n_clusters, S + 2K), are in ascending order of the labels.
     """
     point = _Point(theta=fit.theta, a=fit.discrimination, b=fit.position_bias)
-    names, row_cluster = np.unique(cluster, return_inverse=True)
-    ones = np.ones((len(comparisons), 1))
-    rows = merge_rows(comparisons, ones, comparisons.rater * len(names) + row_cluster)
-    by_judge = replace(rows, label=rows.label // len(names))
-    by_cluster = replace(rows, label=rows.label % len(names))
+    scores = []
     with one_blas_thread():
-        scores = sum_scores(by_cluster, point.log_odds(by_judge), _derivatives(by_judge, point))
+        for some, label in blocks_of_labels(np.unique(cluster, return_inverse=True)[1]):
+            part, n = select_comparisons(comparisons, some), int(label.max()) + 1
+            rows = merge_rows(part, np.ones((len(part), 1)), part.rater * n + label)
+            by_judge = replace(rows, label=rows.label // n)
+            by_cluster = replace(rows, label=rows.label % n)
+            odds = point.log_odds(by_judge)
+            scores.append(sum_scores(by_cluster, odds, _derivatives(by_judge, point)))
         n_systems, n_judges = len(point.theta), len(point.a)
         means = np.zeros((2, len(fit.information)))
         means[0, :n_systems] = 1 / n_systems
         means[1, n_systems : n_systems + n_judges] = 1 / n_judges
         inverse = constrained_inverse(fit.information, point.null_vectors(), means)
-        return np.asarray(scores @ inverse)
+        return np.asarray(np.concatenate(scores) @ inverse)
 
 
 def _count_judges(comparisons: Comparisons) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from hearteval.analysis.ranking.intervals import OVER_RATERS, choose_interval, vary
 from hearteval.analysis.ranking.rank import name_components
 from hearteval.analysis.ranking.votes import Votes
-from hearteval.analysis.ranking.warnings import JUDGMENTS, VOTES, Wording, find_support
+from hearteval.analysis.ranking.warnings import ALL, JUDGMENTS, VOTES, Wording, find_support
 from hearteval.domain import flat_fields
 from hearteval.errors import NotIdentifiedError, SettingsError
 from hearteval.notices import Kind, Notice
@@ -270,11 +270,11 @@ def control(
     except NotIdentifiedError as error:
         raise _named(error, names, list(steps), wording, "covariates") from error
     n = len(names)
-    row, column = np.nonzero(covariates)
+    bears = [np.flatnonzero(column) for column in covariates.T]
     support = find_support(
         comparisons,
         (*names, *(f"effect of {name}" for name in steps)),
-        others=(n + column, row),
+        others=[(np.full(len(rows), n + k), rows) for k, rows in enumerate(bears)],
         wording=wording,
         over_raters=used in OVER_RATERS,
     )
@@ -419,7 +419,7 @@ def rank_judge_aware_panel(
     support = find_support(
         comparisons,
         (*names, *(f"judge {judge}" for judge in judges)),
-        others=(n + comparisons.rater, np.arange(len(comparisons))),
+        others=[(n + comparisons.rater, ALL)],
         wording=wording,
         over_raters=False,
     )

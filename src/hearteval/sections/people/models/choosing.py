@@ -83,6 +83,8 @@ def find_votes(columns: JudgmentColumns) -> Votes | None:
     systems = columns.names.systems
     kinds = np.array([system.kind for system in systems], dtype=np.str_)
     is_human = kinds == "human"
+    if not (is_human[columns.first] | is_human[columns.second]).any():
+        return None
     columns = columns.select(~(is_human[columns.first] & is_human[columns.second]))
     has_person = is_human[columns.first] | is_human[columns.second]
     columns = columns.select(np.argsort(~has_person, kind="stable"))
