@@ -14,8 +14,8 @@ machine is just now (0.55 where it is quiet).
 With `--processes` so many `heart judge`, or `heart work`, start together on one store instead, each
 with so many calls in flight: what each of them answered, the seconds until the last has ended,
 those from the first answer to the last and of one call more (without starts and ends, for which all
-processes share two cores), how much faster both are than in the first row, and answers a second in
-the best ten seconds. A store is an empty
+processes share two cores), how much faster both are than in the first row, answers a second in the
+best ten seconds, and the CPU of these processes, starts and ends included. A store is an empty
 database, one for each row; without, each row takes a SQLite file of its own. `--priced` gives calls
 a price, so that money is set aside for them.
 """
@@ -24,6 +24,7 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -133,14 +134,14 @@ def share(asked: argparse.Namespace) -> None:
             file.write_text(file.read_text("utf-8").replace("price = 0", price), "utf-8")
         print(
             "| database | processes | answered by each | of an equal share | s | asking | times |"
-            " best/s |"
+            " best/s | CPU ms an answer | load |"
         )
-        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
         first: tuple[float, float] | None = None
         for n, store in zip_longest(asked.processes, asked.store[: len(asked.processes)]):
             where = Path(folder) / f"row-{n}"
             shutil.copytree(made, where)
-            answered, whole, asking, best = judge_together(where, n, store, verb=asked.verb)
+            answered, whole, asking, best, cpu = judge_together(where, n, store, verb=asked.verb)
             asking += asked.latency / 1000
             first = first or (whole, asking)
             equal = sum(answered) / n
@@ -148,22 +149,23 @@ def share(asked: argparse.Namespace) -> None:
             print(
                 f"| {'SQLite' if store is None else 'PostgreSQL'} | {n} |"
                 f" {', '.join(f'{each:,}' for each in answered)} | {shares} | {whole:.1f} |"
-                f" {asking:.1f} | {first[0] / whole:.2f}, {first[1] / asking:.2f} | {best:.1f} |",
+                f" {asking:.1f} | {first[0] / whole:.2f}, {first[1] / asking:.2f} | {best:.1f} |"
+                f" {1000 * cpu / sum(answered):.2f} | {os.getloadavg()[0]:.0f} |",
                 flush=True,
             )
 
 
 def judge_together(
     where: Path, n: int, store: str | None, *, verb: str
-) -> tuple[list[int], float, float, float]:
-    """Return what each process has answered, the seconds it took, of answers, and the best rate."""
+) -> tuple[list[int], float, float, float, float]:
+    """Return what each has answered, seconds in all and of answers, the best rate, CPU seconds."""
     environment = {name: value for name, value in os.environ.items() if name != "HEART_STORE"}
     heart = [sys.executable, "-m", "hearteval"]
     if store is not None:
         copy = [*heart, "store", "copy", str(where / "large.db"), store]
         subprocess.run(copy, check=True, capture_output=True, env=environment)
         environment["HEART_STORE"] = store
-    began = time.perf_counter()
+    began, cpu_before = time.perf_counter(), cpu_of_ended()
     judging = [
         subprocess.Popen(
             [*heart, verb, str(where / "large.toml"), "--yes", "--json"],
@@ -174,13 +176,19 @@ def judge_together(
         for _ in range(n)
     ]
     said = [json.loads(one.communicate()[0]) for one in judging]
-    seconds = time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, cpu_of_ended() - cpu_before
     with closing(SqlStore.open(store or str(where / "large.db"))) as opened:
         moments = np.sort([one.created_at.timestamp() for one in opened.iter(Judgment)])
     n_within = np.searchsorted(moments, moments + BEST_SECONDS) - np.arange(len(moments))
-    told = seconds, float(moments[-1] - moments[0]), n_within.max() / BEST_SECONDS
+    told = float(moments[-1] - moments[0]), n_within.max() / BEST_SECONDS, cpu
     answers = [one if verb == "judge" else one["answers"] for one in said]
-    return [one.get("judgments", {"n_added": 0})["n_added"] for one in answers], *told
+    return [one.get("judgments", {"n_added": 0})["n_added"] for one in answers], seconds, *told
+
+
+def cpu_of_ended() -> float:
+    """Return the CPU seconds of all processes that this one began and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

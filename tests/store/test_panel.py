@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection
@@ -144,6 +145,30 @@ def test_that_holds_after_the_process_that_dealt_with_it_has_left(store: SqlStor
     assert claim(other, KEYS) == frozenset()
     other.look()
     assert claim(other, KEYS) == set(KEYS)
+
+
+def test_who_waits_for_many_questions_asks_about_one_at_a_time(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(panel, "POLL_SECONDS", 0.0)
+    clock, asked = Clock(), list[int]()
+    one, other = present(store, clock), present(store, clock)
+    claim(one, KEYS)
+    claimed = store.claimed
+
+    def noting(keys: Sequence[str], **of: Any) -> str | None:
+        asked.append(len(keys))
+        if len(asked) % 4 == 0:
+            one.finish(KEYS[len(asked) // 4 - 1])
+            one.release()
+        return claimed(keys, **of)
+
+    monkeypatch.setattr(store, "claimed", noting)
+    asyncio.run(asyncio.wait_for(other.wait_until_free(KEYS), DEADLINE_SECONDS))
+
+    assert claimed(KEYS, owner=other.owner, is_gone=other.is_gone) is None
+    assert asked[0] == asked[-1] == len(KEYS)
+    assert asked.count(len(KEYS)) <= len(KEYS) + 1 < asked.count(1)
 
 
 def test_claims_that_are_not_renewed_end(store: SqlStore) -> None:

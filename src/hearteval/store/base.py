@@ -247,8 +247,8 @@ class Store(Protocol):
 
     def claimed(
         self, keys: Sequence[str], *, owner: str, is_gone: Callable[[str, datetime], bool]
-    ) -> bool:
-        """Say whether another owner claims one of these questions."""
+    ) -> str | None:
+        """Return one of these questions that another owner claims; None where none is."""
         ...
 
     def release(self, keys: Sequence[str], *, owner: str) -> None:

@@ -693,9 +693,9 @@ class SqlStore:
         dividing = partial(shares.divide, lines=lines, owner=owner, until=until, is_gone=is_gone)
         return self._write_as("claims", dividing)
 
-    def claimed(self, keys: Sequence[str], *, owner: str, is_gone: claims.IsGone) -> bool:
-        """Say whether another owner claims one of these questions."""
-        return self._read(partial(claims.are_claimed, keys=keys, owner=owner, is_gone=is_gone))
+    def claimed(self, keys: Sequence[str], *, owner: str, is_gone: claims.IsGone) -> str | None:
+        """Return one of these questions that another owner claims; None where none is."""
+        return self._read(partial(claims.find_claimed, keys=keys, owner=owner, is_gone=is_gone))
 
     def release(self, keys: Sequence[str], *, owner: str) -> None:
         """Release an owner's claims on these questions."""

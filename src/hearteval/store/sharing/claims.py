@@ -68,18 +68,18 @@ def take(
     return Claimed(keys=frozenset((*new, *old, *mine)), is_shared=bool(others))
 
 
-def are_claimed(
+def find_claimed(
     connection: Connection, keys: Sequence[str], owner: str, *, is_gone: IsGone
-) -> bool:
-    """Say whether another process claims one of these questions."""
+) -> str | None:
+    """Return one of these questions that another process claims; None where none is."""
     for some in in_groups(keys):
-        held = select(claims.c.owner, claims.c.expires_at).where(
+        held = select(claims).where(
             claims.c.id.in_(some), claims.c.stamp.is_(None), claims.c.owner != owner
         )
-        rows = connection.execute(held).all()
-        if any(not is_gone(row.owner, row.expires_at) for row in rows):
-            return True
-    return False
+        for row in connection.execute(held):
+            if not is_gone(row.owner, row.expires_at):
+                return str(row.id)
+    return None
 
 
 def release(connection: Connection, keys: Sequence[str], owner: str) -> None:

@@ -128,8 +128,11 @@ class Panel:
 
     async def wait_until_free(self, keys: Collection[str]) -> None:
         """Wait until none of these questions is claimed by another process."""
-        while self._store.claimed(sorted(keys), owner=self.owner, is_gone=self.is_gone):
-            await asyncio.sleep(POLL_SECONDS)
+        find = partial(self._store.claimed, owner=self.owner, is_gone=self.is_gone)
+        asked = sorted(keys)
+        while (held := find(asked)) is not None:
+            while find([held]) is not None:  # to ask about all takes many times as long
+                await asyncio.sleep(POLL_SECONDS)
 
     async def keep_renewing(self) -> None:
         """Renew the claims and the shares in time, until cancelled."""
