@@ -1,15 +1,18 @@
 """Build a study with 66 people and thousands of tasks, and measure the researcher's page.
 
     PYTHONPATH=tests:benchmarks python benchmarks/researcher_page.py [--people 66] [--each 45]
+        [--rounds 40] [--made DIR] [--store postgresql://...]
 
 Sixty raters have judged 45 pairs each of a study of the paper's size (4,500 pairs of seven places),
 and six watch or review. The page is asked for in process, so that nothing but the server's own work
 counts: with all texts read for each (as before they were read by the thread that opens tasks), with
 nothing new, and after each answer that somebody sends. The peers are the page of a task from the
-same server, and a page that asks the store for nothing.
+same server, and a page that asks the store for nothing. With `--made` it is the page of a study of
+`study_size.py`, beside whose judges people begin to judge; a `--store` holds its records already.
 """
 
 import argparse
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -32,7 +35,6 @@ STUDY = (
 PEOPLE = "writers_per_item = 0\nraters_per_pair = 7\nmost_per_session = 999\nmost_per_day = 999\n"
 WORDS = "That is a lot to carry alone. What would help you most tonight, do you think? "
 N_WATCHING = 6
-ROUNDS = 40
 
 
 def fill(world: World, *, n_people: int, each: int) -> Visitor:
@@ -67,14 +69,16 @@ def judge(rater: Visitor) -> None:
     assert sent.status_code == 303, sent.text
 
 
-def measure(ask: Callable[[], object], between: Callable[[], object] = lambda: None) -> str:
+def measure(
+    ask: Callable[[], object], n_rounds: int, between: Callable[[], object] = lambda: None
+) -> str:
     """Return the median and the 95th percentile in milliseconds, and the median of the processor's.
 
     The last is of the whole process: it holds what the thread does that opens tasks, and no other
     program's work.
     """
     found, busy = [], []
-    for _ in range(ROUNDS):
+    for _ in range(n_rounds):
         between()
         begun, begun_busy = time.perf_counter(), time.process_time()
         ask()
@@ -83,35 +87,51 @@ def measure(ask: Callable[[], object], between: Callable[[], object] = lambda: N
     return "{:.1f} | {:.1f} | {:.1f}".format(*np.percentile(found, [50, 95]), np.median(busy))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--people", type=int, default=66)
-    parser.add_argument("--each", type=int, default=45)
-    asked = parser.parse_args()
+def write_study(folder: Path, *, made: Path | None, is_elsewhere: bool) -> str:
+    """Put a study's items, and a made one's store unless it is elsewhere; return the study file."""
+    if made is not None:
+        for name in ("items.jsonl", *(() if is_elsewhere else ("large.db",))):
+            shutil.copy(made / name, folder)
+        return (made / "large.toml").read_text(encoding="utf-8") + "[people]\n{people}"
     systems = "".join(
         f'[[system]]\nname = "model {n}"\nmodel = "openai-compatible/m{n}"\n'
         f'base_url = "http://127.0.0.1:9/v1"\nfamily = "f{n}"\n'
         for n in range(6)
     )
+    (folder / "items.jsonl").write_text(format_items(invented(300)), encoding="utf-8")
+    return STUDY.replace("{systems}", systems)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--people", type=int, default=66)
+    parser.add_argument("--each", type=int, default=45)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--made", type=Path)
+    parser.add_argument("--store", default="")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "items.jsonl").write_text(format_items(invented(300)), encoding="utf-8")
-        study = STUDY.replace("{systems}", systems)
-        with people_world(folder, people=PEOPLE, study=study) as world:
-            watcher = fill(world, n_people=asked.people, each=asked.each)
+        study = write_study(folder, made=asked.made, is_elsewhere=bool(asked.store))
+        with people_world(folder, people=PEOPLE, study=study, store=asked.store) as world:
+            if asked.made:
+                watcher = world.come("research", "review")
+            else:
+                watcher = fill(world, n_people=asked.people, each=asked.each)
             rater = world.come("judge")
             ask = watcher.client.get
-            anew = measure(lambda: ask("/researcher"))
+            n = asked.rounds
+            anew = measure(lambda: ask("/researcher"), n)
             planner = Planner(world.desk)
             object.__setattr__(world.site, "texts", planner.texts)
             with planner.working():
                 print("| | p50 ms | p95 ms | processor, p50 ms |\n| --- | --- | --- | --- |")
                 print(f"| all read anew | {anew} |")
-                print(f"| nothing new | {measure(lambda: ask('/researcher'))} |")
-                busy = measure(lambda: ask("/researcher"), lambda: judge(rater))
+                print(f"| nothing new | {measure(lambda: ask('/researcher'), n)} |")
+                busy = measure(lambda: ask("/researcher"), n, lambda: judge(rater))
                 print(f"| an answer before each | {busy} |")
-                print(f"| a task's page | {measure(lambda: rater.client.get('/task/judge'))} |")
-                print(f"| a bare page | {measure(lambda: world.clients[0].get('/declined'))} |")
+                print(f"| a task's page | {measure(lambda: rater.client.get('/task/judge'), n)} |")
+                print(f"| a bare page | {measure(lambda: world.clients[0].get('/declined'), n)} |")
 
 
 if __name__ == "__main__":
