@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -80,15 +81,12 @@ def test_ids_of_ids_alone_are_those_of_canonical_json() -> None:
     pair = Pair(item_id="0" * 32, completion_ids=("b" * 32, "a" * 32))
     of_pair = {"completion_ids": ["a" * 32, "b" * 32]}
     assert pair.id == pair_id("a" * 32, "b" * 32) == record_id("pair", of_pair)
-    asked = Assignment(
-        study_id="1" * 32,
-        pair_id=pair.id,
-        rater_id="2" * 32,
-        first_completion_id="b" * 32,
-        repeat=3,
-    )
-    names = ("study_id", "pair_id", "rater_id", "first_completion_id", "repeat")
-    assert asked.id == record_id("assignment", {name: getattr(asked, name) for name in names})
+    of: dict[str, Any] = {"study_id": "1" * 32, "pair_id": pair.id, "rater_id": "2" * 32}
+    of |= {"first_completion_id": "b" * 32, "repeat": 3}
+    asked = Assignment(**of)
+    assert asked.id == record_id("assignment", of)
+    said = Judgment(assignment_id=asked.id, choice="first", strength=1, created_at=NOW)
+    assert said.id == record_id("judgment", {"assignment_id": asked.id})
 
 
 def test_a_study_keeps_its_id_when_it_grows() -> None:
