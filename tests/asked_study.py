@@ -51,14 +51,8 @@ CEILING, PRICE = 0.5, 0.125
 """US dollars: what a call may cost at most, and what each costs."""
 USAGE = Usage(input_tokens=50, output_tokens=20)
 GOOD_TEXT = "That is a lot to carry alone. What is the worst of it?"
-JUDGING = Sampling(
-    max_tokens=800,
-    schema=Schema(name="heart_judgment", schema=judge_schema(USUAL)),
-)
-RATING = Sampling(
-    max_tokens=800,
-    schema=Schema(name="heart_rating", schema=judge_schema(RATED)),
-)
+JUDGING = Sampling(max_tokens=800, schema=Schema(name="heart_judgment", schema=judge_schema(USUAL)))
+RATING = Sampling(max_tokens=800, schema=Schema(name="heart_rating", schema=judge_schema(RATED)))
 
 
 def now() -> datetime:

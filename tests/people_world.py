@@ -54,12 +54,7 @@ def join(store: Store, invite: Invite, name: str, *quotas: Quota) -> Person:
     came = Submission(came_at=NOW, platform="other", participant=f"platform-{name}", submission="")
     until = NOW + timedelta(days=1)
     joined = store.people.join(
-        person,
-        came=came,
-        session_id=new_id(),
-        until=until,
-        entry=Entry(quotas=quotas),
-        now=NOW,
+        person, came=came, session_id=new_id(), until=until, entry=Entry(quotas=quotas), now=NOW
     )
     assert joined is not None
     return joined

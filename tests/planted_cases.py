@@ -55,10 +55,7 @@ def but(plan: SimulationPlan, **given: object) -> SimulationPlan:
 
 
 def mix_plans() -> Plans:
-    return {
-        "own family excluded": but(MIX),
-        "own family judged": but(MIX, judge_own_family=True),
-    }
+    return {"own family excluded": but(MIX), "own family judged": but(MIX, judge_own_family=True)}
 
 
 def other_mix_plans() -> Plans:

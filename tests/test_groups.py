@@ -20,14 +20,7 @@ PAIRS = [(a, b) for a in SYSTEMS for b in SYSTEMS if a != b]
 def votes_of_axes() -> pd.DataFrame:
     rng = np.random.default_rng(4)
     rows = [
-        (
-            a,
-            b,
-            rng.choice(["model_a", "model_b", "tie"]),
-            f"p{k}",
-            axis,
-            shift,
-        )
+        (a, b, rng.choice(["model_a", "model_b", "tie"]), f"p{k}", axis, shift)
         for shift, axis in enumerate(("H", "E"))
         for k in range(12)
         for a, b in PAIRS

@@ -157,10 +157,7 @@ def draw_near_votes(seed: int) -> pd.DataFrame:
 def test_sentence_places_differences_and_ties_say_one_thing(seed: int) -> None:
     """Above for certain, in the table of differences, is behind in all the others."""
     found = he.rank(
-        draw_near_votes(seed),
-        cluster="prompt",
-        rater="voter",
-        also=["differences", "groups"],
+        draw_near_votes(seed), cluster="prompt", rater="voter", also=["differences", "groups"]
     )
     said = str(found)
     lines = [line.split() for line in said.split("tied with", maxsplit=1)[0].splitlines()]
@@ -451,9 +448,7 @@ def test_ranking_says_that_judges_tables_go_by_name(
         he.rank(people, cluster="prompt", judged_by=judge, **RANDOM)
 
 
-def test_judge_that_names_items_otherwise_is_told(
-    both: tuple[pd.DataFrame, pd.DataFrame],
-) -> None:
+def test_judge_that_names_items_otherwise_is_told(both: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     people, judge = both
     other = judge.assign(prompt="q" + judge["prompt"].astype(str))
 

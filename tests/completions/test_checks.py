@@ -29,8 +29,7 @@ def test_only_white_space_around_a_reply_goes() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [f'"{FINE}"', f"“{FINE}”", f"Supporter: {FINE}", f"**{FINE}**", f"{FINE} (I am an AI.)"],
+    "text", [f'"{FINE}"', f"“{FINE}”", f"Supporter: {FINE}", f"**{FINE}**", f"{FINE} (I am an AI.)"]
 )
 def test_quotes_names_and_layout_stay(text: str) -> None:
     assert check_completion(text) == text

@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 from asked_study import NOW
 
-from hearteval.completions.imported import (
-    ImportedReplies,
-    count_imports,
-    import_replies,
-)
+from hearteval.completions.imported import ImportedReplies, count_imports, import_replies
 from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import Attempt, Completion, Item
 from hearteval.domain.reasons import NOT_IMPORTED

@@ -33,11 +33,7 @@ def test_turns_become_user_and_assistant() -> None:
     messages = support_messages(
         make_item(("seeker", "Hi."), ("supporter", "Hello!"), ("seeker", "My cat died."))
     )
-    assert messages[1:] == (
-        ("user", "Hi."),
-        ("assistant", "Hello!"),
-        ("user", "My cat died."),
-    )
+    assert messages[1:] == (("user", "Hi."), ("assistant", "Hello!"), ("user", "My cat died."))
 
 
 @pytest.mark.parametrize("brief", [PAPER, MATCHED, Brief(name="own", text="Be kind.")])

@@ -11,13 +11,7 @@ from scripted_server import Ticking, chunk, running_server, stream, text_events
 from scripted_server import sse as events
 
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
-from hearteval.domain import (
-    Attempt,
-    Completion,
-    Item,
-    LatencyProbe,
-    hash_records,
-)
+from hearteval.domain import Attempt, Completion, Item, LatencyProbe, hash_records
 from hearteval.errors import ModelCallError
 from hearteval.items import load_starter_items
 from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Sampling

@@ -23,10 +23,7 @@ from hearteval.stats.planner import components
 from hearteval.stats.planner.anchoring import Judging, expect_widths
 from hearteval.study.engine import open_engine
 
-ENGINES = {
-    "three processes": Engine(workers=3),
-    "ray": Engine(kind="ray", workers=2),
-}
+ENGINES = {"three processes": Engine(workers=3), "ray": Engine(kind="ray", workers=2)}
 
 
 def votes() -> Comparisons:

@@ -31,11 +31,7 @@ from hearteval.models import asking
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import FIRST_QUESTIONS, Reply
 from hearteval.steps import causes_by_owner
-from hearteval.steps.labels import (
-    LabelStep,
-    label_by_cues,
-    texts_to_label,
-)
+from hearteval.steps.labels import LabelStep, label_by_cues, texts_to_label
 from hearteval.study.verify import verify_store
 
 STRATEGIES = load_taxonomy("strategies")

@@ -11,12 +11,7 @@ import pytest
 
 from hearteval.domain import LabelVerdict, Turn
 from hearteval.errors import InvalidReplyError
-from hearteval.labels.prompt import (
-    label_again,
-    label_messages,
-    label_prompt_hash,
-    label_schema,
-)
+from hearteval.labels.prompt import label_again, label_messages, label_prompt_hash, label_schema
 from hearteval.labels.reply import LABEL_FAULTS, Said, read_labels
 from hearteval.labels.taxonomy import TAXONOMIES, Category, Taxonomy, load_taxonomy
 from hearteval.labels.texts import LabelledText

@@ -20,16 +20,7 @@ from asked_study import (
 from made_records import made_label, made_row
 
 from hearteval.analysis.judgments import JudgmentRow
-from hearteval.domain import (
-    AXES,
-    Assignment,
-    Completion,
-    Judgment,
-    Pair,
-    Rater,
-    System,
-    record_id,
-)
+from hearteval.domain import AXES, Assignment, Completion, Judgment, Pair, Rater, System, record_id
 from hearteval.labels.cues import cued_labels
 from hearteval.labels.safety import label_reasons, safety_rater
 from hearteval.labels.sample import choose_comparisons

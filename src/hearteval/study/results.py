@@ -66,10 +66,7 @@ from hearteval.study.session import Session, count_pilot, is_rated, stored_plan,
 from hearteval.version import __version__
 
 STARTER_BASIS = "Written for hearteval by a language model; no real person"
-WRITERS = {
-    CONSENT_BASIS: "people",
-    STARTER_BASIS: "model",
-}
+WRITERS = {CONSENT_BASIS: "people", STARTER_BASIS: "model"}
 """Who wrote the replies that items hold, where their consent basis is one of ours."""
 
 SHOWN: Mapping[SystemKind, str] = {
@@ -108,11 +105,10 @@ def read_data(session: Session, study: Study) -> StudyData:
     stress = {system.id for system in systems if system.kind == "stress"}
     ranked = [c for c in completions if c.system_id not in stress]
     targets = plan_ratings(store, study, stored_plan(study)).targets if is_rated(study) else None
-    open_ones, judgments = (
-        list(store.unjudged(study, is_checked=True)),
-        read_judgments(session, study),
-    )
+    open_ones = list(store.unjudged(study, is_checked=True))
+    judgments = read_judgments(session, study)
     pairs, ratings = list(store.iter(Pair, study)), list(store.iter(Rating, study))
+    seconds = store.people.seconds(study.id)
     # Nobody is asked any more about what was withdrawn.
     gone = withdrawn_pairs(pairs, completions)
     open_ones = [a for a in open_ones if a.pair_id not in gone]
@@ -141,7 +137,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         asks_people_axes=study.design.get("people", {}).get("axis_marks", False),
         targets=targets,
         ratings=ratings,
-        seconds=store.people.seconds(study.id),
+        seconds=seconds,
         display="raw" if study.is_simulated else study.display,
         n_identical=count_identical(ranked, display=study.display),
         funnel=study.design["items"]["funnel"],
@@ -155,7 +151,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         people_per_pair=_people_per_pair(study),
         people_edges=_people_edges(study),
         pairs_of_people=store.people.targets(study.id, "judge"),
-        quality=read_quality(session, study, judgments, pairs),
+        quality=read_quality(session, study, judgments, pairs, seconds),
     )
 
 

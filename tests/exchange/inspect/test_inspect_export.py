@@ -13,16 +13,7 @@ from small_world import NOW, make_world
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
 from hearteval.completions.prompting import known_briefs, support_messages
-from hearteval.domain import (
-    Assignment,
-    Attempt,
-    Choice,
-    Completion,
-    Judgment,
-    Rater,
-    Study,
-    System,
-)
+from hearteval.domain import Assignment, Attempt, Choice, Completion, Judgment, Rater, Study, System
 from hearteval.errors import SettingsError, StoreError
 from hearteval.exchange.inspect import ExportedLog, export_study
 from hearteval.exchange.inspect.samples import Tally, tally_judgments
@@ -303,9 +294,7 @@ def test_names_of_systems_are_no_paths(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "odd",
-    [{"repeat": 1}, {"rater_id": "ee" * 16}],
-    ids=["a repeat", "a rater who is not exported"],
+    "odd", [{"repeat": 1}, {"rater_id": "ee" * 16}], ids=["a repeat", "a rater who is not exported"]
 )
 def test_what_enters_no_ranking_is_not_counted(odd: dict[str, Any]) -> None:
     asked = replace(WORLD.assignments[0], **odd, id="")

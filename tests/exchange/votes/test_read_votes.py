@@ -184,7 +184,7 @@ def test_order_and_batches_change_nothing(
         ),
         min_size=1,
         max_size=40,
-    ),
+    )
 )
 @settings(max_examples=100, deadline=None)
 def test_votes_are_those_that_counting_by_hand_gives(rows: list[tuple[str, ...]]) -> None:

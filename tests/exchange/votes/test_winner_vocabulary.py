@@ -336,8 +336,7 @@ def test_one_label_has_one_meaning() -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["left", "right", "tie"]), min_size=1, max_size=20),
-    st.integers(1, 8),
+    st.lists(st.sampled_from(["left", "right", "tie"]), min_size=1, max_size=20), st.integers(1, 8)
 )
 def test_batches_change_no_reading(labels: list[str], batch_rows: int) -> None:
     rows: list[Row] = [("p", "q", label) for label in labels]

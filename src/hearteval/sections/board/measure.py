@@ -122,7 +122,7 @@ def _changed(rows: Judgments, again: Judgments, level: float) -> Changed | None:
 def _p(now: Changed | None, then: Changed | None) -> float | None:
     if now is None or then is None:
         return None
-    from scipy.stats import fisher_exact  # noqa: PLC0415 - takes longer to import than all others
+    from scipy.stats import fisher_exact  # noqa: PLC0415, TID251 - longer to import than all others
 
     table = np.array([[one.n_changed, one.n_pairs - one.n_changed] for one in (now, then)])
     return float(fisher_exact(table, alternative="greater").pvalue)

@@ -133,10 +133,7 @@ def _show(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
     if text is None:
         return None
     asked = Asked(
-        of=text.of,
-        categories=_asked_of(desk, taxonomy, text),
-        answers={},
-        situation=text.situation,
+        of=text.of, categories=_asked_of(desk, taxonomy, text), answers={}, situation=text.situation
     )
     return _shown(text, asked)
 

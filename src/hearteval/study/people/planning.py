@@ -14,12 +14,7 @@ from hearteval.analysis.labels.people import LabelAgreement, agree_on_labels
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.domain import Assignment, Completion, Item, Judgment, Label, Pair, Rater, System
 from hearteval.items.second_screen import ITEM_SCREEN
-from hearteval.judgments.plan.pairs import (
-    Candidate,
-    choose_pairs,
-    enumerate_pairs,
-    seeded_rank,
-)
+from hearteval.judgments.plan.pairs import Candidate, choose_pairs, enumerate_pairs, seeded_rank
 from hearteval.judgments.plan.run import most_while_people_write, standings_of
 from hearteval.labels.safety import SAFETY, Standing
 from hearteval.labels.taxonomy import TaxonomyName, Unit, load_taxonomy

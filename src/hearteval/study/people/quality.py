@@ -35,11 +35,16 @@ NO_RULES = (
 
 
 def read_quality(
-    session: Session, study: Study, rows: Judgments, pairs: Sequence[Pair]
+    session: Session,
+    study: Study,
+    rows: Judgments,
+    pairs: Sequence[Pair],
+    seconds: Mapping[str, float | None],
 ) -> PeopleQuality:
     """Read what rules over people's answers need beside their judgments, and who is left out.
 
-    `rows` are all judgments of the study, and `pairs` hold what they are of.
+    `rows` are all judgments of the study, `pairs` hold what they are of, and `seconds` say how long
+    people took.
     """
     store, asked = session.store, session.settings.people
     found = PeopleQuality(exclusions=tuple(store.people.exclusions(study.id)))
@@ -56,7 +61,6 @@ def read_quality(
     people = {one.id: one.name for one in store.iter(Rater, study) if one.kind == "human"}
     if not people:
         return found
-    seconds = store.people.seconds(study.id)
     beside = answers_of_people(rows.by(people), pairs, stored_checks(store, study), seconds)
     known = {people[id_]: one for id_, one in beside.items() if id_ in people}
     words = store.people.reasons(study.id)
@@ -113,6 +117,7 @@ def look_at_answers(session: Session, study: Study) -> Seen:
     people = {one.id for one in raters}
     rows = judgment_columns(store.judgment_table(study, of_people=True))
     pairs = store.find(Pair, sorted(rows.pair.present))
+    seconds = store.people.seconds(study.id)
     data = StudyData(
         items=list(store.iter(Item, study)),
         systems=list(store.iter(System, study)),
@@ -122,8 +127,8 @@ def look_at_answers(session: Session, study: Study) -> Seen:
         judgments=rows,
         ratings=[one for one in store.iter(Rating, study) if one.rater_id in people],
         targets=[] if is_rated(study) else None,
-        seconds=store.people.seconds(study.id),
-        quality=read_quality(session, study, rows, pairs),
+        seconds=seconds,
+        quality=read_quality(session, study, rows, pairs, seconds),
     ).of_members()
     return Seen(apply_rules(to_panel(data), data.quality.rules), data.quality)
 

@@ -11,12 +11,7 @@ from hearteval.store.people.persons import Person
 from hearteval.study.asking.people import task_minutes
 from hearteval.study.people import Desk
 from hearteval.study.people.served import served_items
-from hearteval.study.people.working import (
-    has_reached_limit,
-    kinds_of,
-    load_of,
-    sitting_of,
-)
+from hearteval.study.people.working import has_reached_limit, kinds_of, load_of, sitting_of
 
 
 class Part(NamedTuple):

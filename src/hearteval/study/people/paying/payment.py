@@ -98,12 +98,7 @@ def list_payments(desk: Desk) -> list[PayRow]:
 
 
 def _row(
-    desk: Desk,
-    who: _Who,
-    came: Submission,
-    done: Sequence[WorkDone],
-    *,
-    is_last: bool,
+    desk: Desk, who: _Who, came: Submission, done: Sequence[WorkDone], *, is_last: bool
 ) -> PayRow:
     person, longest = who.person, desk.settings.lease_minutes * 60.0
     seconds = sum(min(longest, (one.answered_at - one.shown_at).total_seconds()) for one in done)

@@ -13,13 +13,13 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
 
 from hearteval.analysis.judgments import TIE, JudgmentRow, judgment_columns
 from hearteval.analysis.quality.rules import Finding
 from hearteval.domain import Rater
 from hearteval.stats.agreement.kappas import agreement_with_others
 from hearteval.stats.agreement.table import CodedRatings, lay_out
+from hearteval.stats.special import t_quantile
 from hearteval.store.people.persons import WorkDone
 from hearteval.store.people.tasks import OpenCount
 from hearteval.study.people import Desk
@@ -192,7 +192,7 @@ def time_left(lately: Sequence[int], n_left: int) -> TimeLeft | None:
         return None
     mean = n_lately / k
     days = n_left / mean
-    quantile = float(student.ppf((1 + LEVEL) / 2, k - 1))
+    quantile = t_quantile(k - 1, level=LEVEL)
     half = quantile * float(np.std(lately, ddof=1)) * math.sqrt(1 / k + 1 / days)
     high = n_left / (mean - half) if half < mean else None
     return TimeLeft(days, n_left / (mean + half), high, k)
