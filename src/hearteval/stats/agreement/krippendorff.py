@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from hearteval.stats.agreement.table import (
     ONE_CATEGORY,
@@ -85,7 +85,7 @@ def _ordinal(table: RatingTable, counts: SparseMatrix) -> Coefficient:
     kinds, kind = np.unique(lower * len(table.values) + higher, return_inverse=True)
     low, high = kinds // len(table.values), kinds % len(table.values)
     share = 2 * count / (table.sizes[unit] - 1)
-    coincidences = csr_array((share, (kind, unit)), shape=(len(kinds), table.n_units))
+    coincidences = scipy.sparse.csr_array((share, (kind, unit)), shape=(len(kinds), table.n_units))
 
     def of_weights(weights: FloatArray) -> FloatArray:
         totals = sum_units(counts, weights)

@@ -7,10 +7,10 @@ rates a unit at most once. What a cell of a file means is decided in
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
@@ -18,7 +18,7 @@ from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Distance = Callable[[IntArray, IntArray], FloatArray]
 """From the indices of two categories (lower, higher) to how far apart they are, 0 or more."""
-SparseMatrix = csr_array[np.float64, tuple[int, int]]
+SparseMatrix: TypeAlias = "scipy.sparse.csr_array[np.float64, tuple[int, int]]"
 
 MISSING = -1
 ONE_CATEGORY = "only one category is used, so chance alone would always agree"
@@ -227,7 +227,7 @@ def category_matrix(table: RatingTable, weight: FloatArray, rows: BoolArray) -> 
     """
     shape = (len(table.values), table.n_units)
     cells = (table.category[rows], table.unit[rows])
-    return csr_array((weight[rows], cells), shape=shape)
+    return scipy.sparse.csr_array((weight[rows], cells), shape=shape)
 
 
 def sum_units(matrix: SparseMatrix, weights: FloatArray) -> FloatArray:
