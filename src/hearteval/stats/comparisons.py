@@ -20,6 +20,7 @@ TIE_SCORE = 0.5
 COLUMNS = ("left", "right", "score", "weight", "count", "item", "rater")
 FEW_ROWS = 10_000
 """A column of fewer is not packed: that would take time and save nothing."""
+PACKED = (np.int8, np.uint8, np.float16)
 Column = TypeVar("Column", IntArray, FloatArray, IntArray | None)
 
 
@@ -54,7 +55,7 @@ def widen(lies: NDArray[Any]) -> NDArray[Any]:
 
 def pack(values: NDArray[Any]) -> NDArray[Any]:
     """Return the same numbers in fewer bytes; other fractions than halves stay as they are."""
-    if len(values) < FEW_ROWS:
+    if len(values) < FEW_ROWS or values.dtype in PACKED:
         return values
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
