@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from browser_site import Served, listening, new_context, real_browser
+from browser_site import listening, real_browser
 from heart_command import Done, run_heart
+from page_states import Tour
 from people_site import STUDY, World, people_world
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from hearteval.domain import Completion, System
 from hearteval.protocol import load_protocol
@@ -119,18 +120,21 @@ class Panel:
 class House:
     """A served study with a browser program, whose people take as long as the test says."""
 
-    browser: Browser
-    served: Served
+    passing: Tour
+    """Of those who come one after the other: each browser was left by the one before, emptied."""
+    staying: Tour
     generic: frozenset[str]
     """Replies of the worst system."""
 
     @property
     def world(self) -> World:
-        return self.served.world
+        return self.passing.world
 
-    def come(self, link: str, ids: IDS) -> Page:
-        context = new_context(self.browser)
-        page = context.new_page()
+    def come(self, link: str, ids: IDS, *, stays: bool = False) -> Page:
+        """Come; who stays has a browser that nobody else gets."""
+        if not stays:
+            self.passing.leave()
+        page = (self.staying if stays else self.passing).nobody()
         page.goto(f"{link}?{'&'.join(f'{name}={value}' for name, value in ids.items())}")
         return page
 
@@ -276,7 +280,7 @@ LEAVES, HURRIES, FAILS = 5, 6, 7
 def rate(house: House, link: str) -> list[Somebody]:
     found = []
     for k, (ids, gender) in enumerate(RATERS):
-        rater = Somebody(house.come(link, ids), ids)
+        rater = Somebody(house.come(link, ids, stays=k == LEAVES), ids)
         agree(rater.page)
         tell(rater.page, gender)
         rater.page.get_by_role("link", name="Start").click()
@@ -322,7 +326,7 @@ def withdraw(rater: Somebody) -> tuple[str, str]:
 def words_of(researcher: Page, house: House) -> str:
     """The researcher's page, once what it keeps for a minute is read anew."""
     house.world.clock.wait(minutes=2)
-    researcher.goto(f"{house.served.address}/researcher")
+    researcher.goto(f"{house.passing.served.address}/researcher")
     return " ".join(researcher.locator("main").inner_text().split())
 
 
@@ -366,10 +370,11 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Panel]:
         study, store = world.desk.study, world.store
         (worst,) = (one for one in store.iter(System, study) if one.name == "generic")
         replies = store.iter(Completion, study)
-        house = House(
-            browser, served, frozenset(one.text for one in replies if one.system_id == worst.id)
-        )
-        researcher = house.come(f"{served.address}/join/{world.invite('research', 'review')}", {})
+        passing, staying = (Tour("panel", browser, served) for _ in range(2))
+        generic = frozenset(one.text for one in replies if one.system_id == worst.id)
+        house = House(passing, staying, generic)
+        link = f"{served.address}/join/{world.invite('research', 'review')}"
+        researcher = house.come(link, {}, stays=True)
         researcher.locator("main button.send").click()
         links = {
             name: make_link(researcher, name, kind, n)
