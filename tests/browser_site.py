@@ -1,7 +1,7 @@
 """The pages served on a real port, and a real browser that visits them."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,7 @@ PATIENCE_MS = 60_000
 """For which a page may take its time on a busy machine."""
 expect.set_options(timeout=PATIENCE_MS)
 WIDTHS = (390, 1280)
+DESK: Any = {"width": 1280, "height": 800}
 SCHEMES: Mapping[Literal["light", "dark"], Any] = {
     "light": {"resultTypes": ["violations"]},
     "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]},
@@ -151,11 +152,37 @@ def listen_to(context: BrowserContext) -> Heard:
 
 def new_context(browser: Browser, **settings: Any) -> BrowserContext:
     """Return a browser that nobody has used."""
-    context = browser.new_context(
-        **{"locale": "en-GB", "viewport": {"width": 1280, "height": 800}, **settings}
-    )
+    context = browser.new_context(**{"locale": "en-GB", "viewport": DESK, **settings})
     context.set_default_timeout(PATIENCE_MS)
     return context
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+Opened = Callable[..., tuple[Page, Heard]]
+
+
+def kept_pages(browser: Browser) -> Opened:
+    """What opens an address in a browser of its kind, kept: to begin one costs as ten pages."""
+    kept: dict[str, tuple[Page, Heard]] = {}
+
+    def opened(address: str, **options: Any) -> tuple[Page, Heard]:
+        if str(options) not in kept:
+            context = new_context(browser, **options)
+            heard = listen_to(context)
+            kept[str(options)] = context.new_page(), heard
+        page, heard = kept[str(options)]
+        page.goto("about:blank")
+        page.set_viewport_size(options.get("viewport", DESK))
+        page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+        for said in (heard.errors, heard.dialogs, heard.requests):
+            said.clear()
+        page.goto(address)
+        return page, heard
+
+    return opened
 
 
 def faults_of(page: Page, within: str = "html") -> list[str]:

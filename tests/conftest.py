@@ -203,6 +203,14 @@ def browser() -> Iterator[Any]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def opened(browser: Any) -> Any:
+    """What opens an address in one of a module's kept browsers."""
+    from browser_site import kept_pages  # noqa: PLC0415 - as above
+
+    return kept_pages(browser)
+
+
 @pytest.fixture
 def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let calls be tried again in milliseconds, one after the other."""

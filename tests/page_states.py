@@ -88,7 +88,7 @@ class Tour:
 
     def somebody(self, *kinds: str, is_plain: bool = False, **settings: Any) -> Page:
         """A browser of somebody who has consented; a plain one has no JavaScript."""
-        page = self.nobody(java_script_enabled=not is_plain)
+        page = self.nobody(**({"java_script_enabled": False} if is_plain else {}))
         self.served.admit(page.context, self.world.come(*kinds, **settings))
         return page
 

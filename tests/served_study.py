@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,11 +120,11 @@ def is_probe(body: Mapping[str, object]) -> bool:
     return "heart_probe" in json.dumps(body.get("response_format", ""))
 
 
-def slowly() -> Answer:
+def slowly(seconds: float = 0.05) -> Answer:
     """Answer well after a while, so that calls of several processes are under way together."""
 
     async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(seconds)
         return await healthy()(request, body)
 
     return answer
@@ -144,6 +144,12 @@ def once_two_ask(n_at_once: int, *, model: str = "") -> Answer:
         return await slowly()(request, body)
 
     return answer
+
+
+def asked_once(server: ScriptedServer) -> bool:
+    """Say whether no question was asked twice."""
+    asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
+    return set(asked.values()) == {1}
 
 
 def by_model(**scripts: Sequence[Answer]) -> Answer:

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_site import Heard, faults_of, listen_to, new_context
+from browser_site import Opened, faults_of
 from heart_command import Heart, run_heart, undrawn
 from made_corpus import OPEN_TURN, write_corpus
-from playwright.sync_api import Browser, Page
 
 from hearteval.domain import Axis, Item
 from hearteval.exchange.release import read_manifest, sha256, sums
@@ -173,14 +172,6 @@ def page_of(site: Path, system: str) -> str:
     return text
 
 
-def opened(browser: Browser, path: Path, **options: Any) -> tuple[Page, Heard]:
-    context = new_context(browser, **options)
-    heard = listen_to(context)
-    page = context.new_page()
-    page.goto(path.as_uri())
-    return page, heard
-
-
 def test_a_board_says_what_the_results_of_its_release_say(site: Path, grown: Path) -> None:
     board = board_of(site)
     said = json.loads((grown / "results" / "results.json").read_text(encoding="utf-8"))
@@ -330,13 +321,13 @@ WEIGHTS: Mapping[str, Mapping[str, int]] = {
 @pytest.mark.browser
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 def test_sliders_move_the_order_as_the_analysis_does(
-    browser: Browser, site: Path, grown: Path, weights: Mapping[str, int]
+    opened: Opened, site: Path, grown: Path, weights: Mapping[str, int]
 ) -> None:
     with opened_release(grown, Quiet()) as (session, study):
         found = analyze(session, study, sections=(*SECTIONS, Weighed)).found(Weighed)
     assert found is not None
     given = {axis: weights.get(axis, 5) for axis in found.axes}
-    page, heard = opened(browser, site / "index.html")
+    page, heard = opened((site / "index.html").as_uri())
     for axis, weight in given.items():
         page.locator(f"form.weights input[name={axis}]").fill(str(weight))
     rows = page.evaluate(
@@ -378,8 +369,8 @@ def test_places_under_any_weights_hold_those_under_these(grown: Path) -> None:
 
 
 @pytest.mark.browser
-def test_systems_are_chosen_and_keep_their_places(browser: Browser, site: Path) -> None:
-    page, heard = opened(browser, site / "index.html")
+def test_systems_are_chosen_and_keep_their_places(opened: Opened, site: Path) -> None:
+    page, heard = opened((site / "index.html").as_uri())
     page.locator("select[name=who]").select_option("models")
     seen = page.locator("#leaderboard tbody tr:visible .who b").all_text_contents()
     assert sorted(seen) == ["Llama <b>", "other"]
@@ -392,9 +383,9 @@ def test_systems_are_chosen_and_keep_their_places(browser: Browser, site: Path) 
 
 @pytest.mark.browser
 def test_no_weight_at_all_says_what_to_do_and_all_alike_begins_again(
-    browser: Browser, site: Path
+    opened: Opened, site: Path
 ) -> None:
-    page, _ = opened(browser, site / "index.html")
+    page, _ = opened((site / "index.html").as_uri())
     said = page.locator(".weighed-said")
     before = said.inner_text()
     for slider in page.locator("form.weights input").all():
@@ -406,9 +397,9 @@ def test_no_weight_at_all_says_what_to_do_and_all_alike_begins_again(
 
 
 @pytest.mark.browser
-def test_without_a_script_the_page_says_the_same(browser: Browser, site: Path) -> None:
-    bare, _ = opened(browser, site / "index.html", java_script_enabled=False)
-    full, _ = opened(browser, site / "index.html")
+def test_without_a_script_the_page_says_the_same(opened: Opened, site: Path) -> None:
+    bare, _ = opened((site / "index.html").as_uri(), java_script_enabled=False)
+    full, _ = opened((site / "index.html").as_uri())
     for selector in (".weighed-said", "#weighed tbody", "#leaderboard tbody"):
         assert bare.locator(selector).inner_text() == full.locator(selector).inner_text()
     assert not bare.locator("form.weights").is_visible()
@@ -416,11 +407,11 @@ def test_without_a_script_the_page_says_the_same(browser: Browser, site: Path) -
 
 @pytest.mark.browser
 def test_no_page_has_a_barrier_and_none_asks_the_network(
-    browser: Browser, site: Path, two: Path
+    opened: Opened, site: Path, two: Path
 ) -> None:
     one_system = next(one for one in sorted(site.iterdir()) if SYSTEM.search(one.name))
     for path in (site / "index.html", one_system, two / "index.html", two / "tiny-board.html"):
-        page, heard = opened(browser, path)
+        page, heard = opened(path.as_uri())
         # What is folded is hidden, and all but the heads of folds is as it is once they are open.
         assert faults_of(page, "h1, summary") == [], path.name
         page.evaluate("() => document.querySelectorAll('main details').forEach((d) => d.open = 1)")

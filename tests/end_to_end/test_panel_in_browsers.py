@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from browser_site import listening, real_browser
+from browser_site import listening, press, real_browser
 from heart_command import Done, run_heart
 from page_states import Tour
 from people_site import STUDY, World, people_world
@@ -189,10 +189,6 @@ def is_check(a: str, b: str) -> bool:
 
 def first_side(_a: str, _b: str) -> str:
     return A
-
-
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
 
 
 def agree(page: Page, *, writes: bool = False) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from browser_site import new_context
+from browser_site import new_context, press
 from forked_heart import start
 from heart_command import Heart
 from playwright.sync_api import Browser, Page, expect
@@ -54,10 +54,6 @@ def come(browser: Browser, link: str) -> Page:
     page = new_context(browser).new_page()
     page.goto(link)
     return page
-
-
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
 
 
 def make_link(researcher: Page, name: str, kind: str, n: int) -> str:

@@ -19,7 +19,7 @@ from heart_command import end, start
 from killable_study import TABLES, read
 from own_processes import children_of
 from scripted_server import Answer, ScriptedServer
-from served_study import healthy, is_probe, serving, write_study
+from served_study import healthy, is_probe, serving, slowly, write_study
 
 from hearteval.engine.local import LocalMap
 from hearteval.models.asking import WORKERS_PER_CALL
@@ -32,14 +32,6 @@ AT_ONCE = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 0, output = 0 }}"
 def tables(store: str) -> list[list[tuple[Any, ...]]]:
     """Return every record without its time."""
     return read(store, *(f"SELECT {of} FROM {name} ORDER BY id" for name, of in TABLES.items()))
-
-
-def slow() -> Answer:
-    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
-        await asyncio.sleep(0.2)
-        return await healthy()(request, body)
-
-    return answer
 
 
 def noting_calls(n_under_way: list[int]) -> Answer:
@@ -83,7 +75,7 @@ def test_a_run_whose_ray_worker_is_killed_ends_as_one_alone_does(
 ) -> None:
     if find_spec("ray") is None:
         pytest.skip("needs the extra ray")
-    with serving(slow()) as server:
+    with serving(slowly(0.2)) as server:
         study = write_study(tmp_path, server.url, regular=12, extra=AT_ONCE)
         run = start("run", study, postgres_url, "--engine", "ray", "--workers", "2")
         n_workers = killed_worker(server, run, "ray::_Worker")

@@ -2,13 +2,12 @@
 
 import json
 import threading
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from forked_heart import start
 from scripted_server import say
-from served_study import always, is_probe, once_two_ask, serving, write_study
+from served_study import always, asked_once, is_probe, once_two_ask, serving, write_study
 
 from hearteval.models.base import FIRST_QUESTIONS
 
@@ -25,8 +24,7 @@ def test_two_runs_on_one_store_pay_once_and_both_end_well(tmp_path: Path, place:
 
     assert [run.code for run in runs] == [0, 0], ended
     said = [json.loads(out) for out, _ in ended]
-    asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
-    assert set(asked.values()) == {1}
+    assert asked_once(server)
     for step in ("completions", "judgments"):
         counts = [one[step] for one in said]
         assert {one["n_before"] + one["n_added"] for one in counts} == {counts[0]["n_wanted"]}

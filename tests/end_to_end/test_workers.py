@@ -1,19 +1,16 @@
 """``heart work``: workers beside each other answer everything once, as one run alone does."""
 
-import json
 import os
 import subprocess
 import sys
 import threading
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from forked_heart import start
 from killable_study import TABLES, read
-from scripted_server import ScriptedServer
-from served_study import healthy, once_two_ask, serving, slowly, write_study
+from served_study import asked_once, healthy, once_two_ask, serving, slowly, write_study
 
 from hearteval.config import load_study
 from hearteval.judgments.plan.run import plan_judgments
@@ -42,11 +39,6 @@ def plan(study: Path, store: str) -> None:
 def tables(store: str) -> list[list[tuple[Any, ...]]]:
     """Return every record without its time."""
     return read(store, *(f"SELECT {of} FROM {table} ORDER BY id" for table, of in ALL.items()))
-
-
-def asked_once(server: ScriptedServer) -> bool:
-    asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
-    return set(asked.values()) == {1}
 
 
 def test_two_workers_answer_everything_once_as_a_run_alone_does(tmp_path: Path, place: str) -> None:

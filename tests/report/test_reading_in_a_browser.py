@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from browser_site import faults_of, listen_to, new_context
+from browser_site import Opened, faults_of
 from invented_replies import invented_item, invented_reading, invented_verdict
 from invented_results import invented_results
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from hearteval.domain import AxisMark, Choice
 from hearteval.report.page import render_page
@@ -78,14 +78,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    context = new_context(browser)
-    heard = listen_to(context)
-    found = context.new_page()
-    found.goto(f"{address}/report.html")
+def page(opened: Opened, address: str) -> Iterator[Page]:
+    found, heard = opened(f"{address}/report.html")
     yield found
     assert (heard.errors, heard.dialogs) == ([], [])
-    context.close()
 
 
 def numbers(page: Page) -> list[int]:
@@ -103,17 +99,14 @@ def status(page: Page) -> str:
 
 
 def test_without_script_there_is_the_list_and_nothing_to_choose_by(
-    browser: Browser, address: str
+    opened: Opened, address: str
 ) -> None:
-    context = new_context(browser, java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{address}/report.html")
+    page, _ = opened(f"{address}/report.html", java_script_enabled=False)
     expect(page.locator("form.filters")).to_be_hidden()
     expect(page.locator(".steps")).to_be_hidden()
     assert page.locator(".reply:visible").count() == 3 * 2
     page.get_by_text("3 more comparisons").click()
     assert page.locator("details.reading > summary:visible").count() == len(READINGS)
-    context.close()
 
 
 @pytest.mark.parametrize(
@@ -220,9 +213,7 @@ def test_a_cell_of_the_matrix_leads_to_its_two_systems(page: Page) -> None:
     assert numbers(page) == [3, 5]
 
 
-def test_the_folder_has_the_same_filters_over_all(browser: Browser, address: str) -> None:
-    context = new_context(browser)
-    page = context.new_page()
+def test_the_folder_has_the_same_filters_over_all(page: Page, address: str) -> None:
     page.goto(f"{address}/{ALL}")
     assert status(page) == "6 comparisons"
     page.get_by_role("searchbox").fill("kettle")
@@ -230,27 +221,21 @@ def test_the_folder_has_the_same_filters_over_all(browser: Browser, address: str
     page.goto(f"{address}/{pair_key(*AB)}.html")
     chooser(page, "How clear").select_option("contested")
     assert numbers(page) == [1]
-    context.close()
 
 
 @pytest.mark.parametrize("name", ["report.html", ALL])
 def test_the_chapter_has_no_fault_in_any_width_or_scheme(
-    browser: Browser, address: str, name: str
+    page: Page, address: str, name: str
 ) -> None:
-    context = new_context(browser)
-    page = context.new_page()
     page.goto(f"{address}/{name}")
     within = "#replies" if name == "report.html" else "html"
     assert faults_of(page, within) == []
     chooser(page, "How clear").select_option("contested")
     assert faults_of(page, within) == []
-    context.close()
 
 
-def test_what_is_touched_is_large_enough_on_a_phone(browser: Browser, address: str) -> None:
-    context = new_context(browser, viewport=PHONE, has_touch=True)
-    page = context.new_page()
-    page.goto(f"{address}/report.html")
+def test_what_is_touched_is_large_enough_on_a_phone(opened: Opened, address: str) -> None:
+    page, _ = opened(f"{address}/report.html", viewport=PHONE, has_touch=True)
     chooser(page, "How clear").select_option("contested")
     parts = ".filters select, .filters input:not([type=checkbox]), .filters .tick, .steps button"
     touched = page.locator(f":is({parts}, .reading > summary):visible").all()
@@ -258,4 +243,3 @@ def test_what_is_touched_is_large_enough_on_a_phone(browser: Browser, address: s
     assert len(heights) > 8
     assert min(heights) >= LEAST_TARGET
     assert re.search("Previous.*Next", page.locator(".steps").inner_text(), re.DOTALL)
-    context.close()

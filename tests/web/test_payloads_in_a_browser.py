@@ -45,14 +45,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-@pytest.fixture
-def tour(world: World, browser: Browser) -> Iterator[Tour]:
+@pytest.fixture(scope="module")
+def all_tours(world: World, browser: Browser) -> Iterator[Tour]:
     with listening(world) as served:
-        made = Tour("payloads", browser, served)
-        yield made
-        for heard in made.heard:
-            assert_nothing_ran(heard, served.address)
-        made.leave()
+        yield Tour("payloads", browser, served)
+
+
+@pytest.fixture
+def tour(all_tours: Tour) -> Iterator[Tour]:
+    yield all_tours
+    for heard in all_tours.heard:
+        assert_nothing_ran(heard, all_tours.served.address)
+    all_tours.leave()
 
 
 def assert_nothing_ran(heard: Heard, address: str) -> None:
