@@ -157,7 +157,8 @@ def write(folder: Path, url: str, given: argparse.Namespace) -> Path:
     study = write_study(folder, url, regular=given.items, extra=extra)
     text = study.read_text().replace("[[system]]\n", MORE_SYSTEMS + "[[system]]\n", 1)
     if given.model == "llama":
-        text = re.sub(r'model = ".*\nbase_url = .*', f'model = "local:{TINY_MODEL}"', text)
+        own = f'model = "local:{TINY_MODEL}"\nreuse_prompts = false'  # for the same words again
+        text = re.sub(r'model = ".*\nbase_url = .*', lambda _: own, text)
         text = text.replace("[judging]", '[judging]\naxes = ["H"]\naxis_marks = "off"')
     study.write_text(text)
     return study
