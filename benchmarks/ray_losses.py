@@ -36,8 +36,8 @@ from typing import Any
 import psycopg
 from own_processes import children_of
 from postgres_server import PostgresServer, running_server
-from served_study import serving, write_study
-from test_ray_workers import asked, slow, tables
+from served_study import serving, slowly, write_study
+from test_ray_workers import asked, tables
 from tiny_model import TINY_MODEL
 
 LOSSES = ("nobody", "worker", "node", "head", "database", "cut")
@@ -191,7 +191,7 @@ def tried(what: str, study: Path, store: str, given: argparse.Namespace, databas
 
 
 def measure(given: argparse.Namespace, folder: Path, database: PostgresServer) -> None:
-    with serving(slow(), host=HERE) as server:
+    with serving(slowly(0.2), host=HERE) as server:
         study, alone = write(folder, server.url, given), str(folder / "alone.db")
         os.environ["HEART_STORE"] = alone
         began = time.monotonic()
