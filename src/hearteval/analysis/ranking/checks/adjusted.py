@@ -270,11 +270,11 @@ def control(
     except NotIdentifiedError as error:
         raise _named(error, names, list(steps), wording, "covariates") from error
     n = len(names)
-    bears = [np.flatnonzero(column) for column in covariates.T]
+    bears = [column != 0 for column in covariates.T]
     support = find_support(
         comparisons,
         (*names, *(f"effect of {name}" for name in steps)),
-        others=[(np.full(len(rows), n + k), rows) for k, rows in enumerate(bears)],
+        others=[(np.broadcast_to(n + k, rows.sum()), rows) for k, rows in enumerate(bears)],
         wording=wording,
         over_raters=used in OVER_RATERS,
     )
