@@ -1,5 +1,6 @@
 """Judgments as arrays: the same judgments, whatever the order of rows; errors from clusters."""
 
+import json
 import math
 import random
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from marked_study import marked_study
 from people_study import simulated_study
 from scipy import stats
 
@@ -22,7 +24,11 @@ from hearteval.analysis.estimates import (
     two_sided_p,
 )
 from hearteval.analysis.judgments import NO_JUDGMENTS, JudgmentRow, judgments_of
+from hearteval.analysis.study import analyze_study, results_dict
 from hearteval.domain import Axis, AxisMark
+from hearteval.sections import SECTIONS
+from hearteval.stats import comparisons
+from hearteval.stats.bradley_terry import covariates
 
 THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
 
@@ -30,6 +36,22 @@ THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
 @pytest.fixture(scope="module")
 def data() -> StudyData:
     return simulated_study(THETA, THETA, n_items=6)
+
+
+@pytest.mark.parametrize("made", [simulated_study(THETA, THETA, n_items=12), marked_study(12)])
+def test_no_digit_of_the_results_depends_on_how_few_bytes_columns_lie_in(
+    made: StudyData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said() -> str:
+        return json.dumps(
+            results_dict(analyze_study(made, headline="both", sections=SECTIONS)), default=str
+        )
+
+    monkeypatch.setattr(comparisons, "FEW_ROWS", len(made.judgments) + 1)
+    wide = said()
+    monkeypatch.setattr(comparisons, "FEW_ROWS", 1)
+    monkeypatch.setattr(covariates, "MAX_ROWS", 40)
+    assert said() == wide
 
 
 def test_every_judgment_is_a_row_with_what_it_is_about(data: StudyData) -> None:

@@ -130,10 +130,14 @@ def number_labels(labels: IntArray) -> tuple[IntArray, int]:
 
 def sum_by(keys: IntArray, values: FloatArray, n_keys: int) -> FloatArray:
     """Sum values by key, the same to the last digit whatever the order of rows."""
-    if _are_halves(values):
-        return np.bincount(keys, weights=values, minlength=n_keys).astype(np.float64)
-    order = np.argsort(values)
-    return np.bincount(keys[order], weights=values[order], minlength=n_keys).astype(np.float64)
+    if not _are_halves(values):
+        order = np.argsort(values)
+        keys, values = keys[order], values[order]
+    return _add_up(keys, values, n_keys)
+
+
+def _add_up(keys: IntArray, values: FloatArray, n_keys: int) -> FloatArray:
+    return np.bincount(keys, weights=values, minlength=n_keys).astype(np.float64)
 
 
 def _are_halves(values: FloatArray) -> bool:
@@ -147,8 +151,7 @@ def sum_scores(keys: IntArray, scores: FloatArray, n_keys: int) -> FloatArray:
 
     Scores are first rounded, as by `round_scores`.
     """
-    exact = round_scores(scores, len(scores))
-    return np.bincount(keys, weights=exact, minlength=n_keys).astype(np.float64)
+    return _add_up(keys, round_scores(scores, len(scores)), n_keys)
 
 
 def round_scores(scores: FloatArray, n_rows: int) -> FloatArray:
@@ -178,7 +181,7 @@ def win_matrix(comparisons: Comparisons) -> FloatArray:
     lost = won * (1 - comparisons.score)
     won = won * comparisons.score
     if _are_halves(won) and _are_halves(lost):
-        found = sum_by(keys, won, n * n) + sum_by(turned, lost, n * n)
+        found = _add_up(keys, won, n * n) + _add_up(turned, lost, n * n)
     else:
         found = sum_by(np.append(keys, turned), np.append(won, lost), n * n)
     return found.reshape(n, n)

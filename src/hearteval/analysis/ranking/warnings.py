@@ -295,7 +295,7 @@ def _count_clusters(
 
 
 def _sum_up(parts: Iterable[tuple[IntArray, FloatArray]], n_keys: int) -> FloatArray:
-    """Add up votes by key, part by part: they are whole numbers, and no two parts lie there."""
+    """Add up votes by key, one part after the other, which whole numbers do not show."""
     total = np.zeros(n_keys)
     for keys, votes in parts:
         total += np.bincount(keys, weights=votes, minlength=n_keys)
