@@ -22,6 +22,7 @@ import numpy as np
 
 from hearteval.analysis.data import Provenance, StudyData
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
+from hearteval.analysis.pairs import pairs_of
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import Assignment, Completion, Pair, Rater, System
 from hearteval.sections.people import People
@@ -177,7 +178,7 @@ def draw(w: World, rng: np.random.Generator) -> StudyData:  # noqa: C901 - one s
         systems=systems,
         raters=[*people, *judges],
         completions=[c for c in completions if c.id in seen],
-        pairs=pairs,
+        pairs=pairs_of(pairs),
         judgments=judgments_of(rows),
         exclude_own_family=False,
         people_per_pair=w.per_pair,

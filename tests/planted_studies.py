@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.data import Provenance, StudyData
+from hearteval.analysis.pairs import pairs_of
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import StudyResults, analyze_study
@@ -91,7 +92,7 @@ def data_of(world: World, drawn: Drawn) -> StudyData:
         raters=drawn.raters,
         completions=drawn.completions,
         attempts=drawn.attempts,
-        pairs=drawn.pairs,
+        pairs=pairs_of(drawn.pairs),
         judgments=drawn.rows,
         exclude_own_family=world.excludes_own_family,
         writer_groups=drawn.writer_groups,

@@ -10,6 +10,7 @@ from rated_records import NOW, STUDY_ID
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
+from hearteval.analysis.pairs import pairs_of
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -127,4 +128,4 @@ def with_pairs(data: StudyData, order: Sequence[str], *, sure: float = 0.9) -> S
                             finish_reason=None,
                         )
                     )
-    return replace(data, pairs=pairs, judgments=judgments_of(rows))
+    return replace(data, pairs=pairs_of(pairs), judgments=judgments_of(rows))

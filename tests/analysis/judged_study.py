@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from hearteval.analysis.data import Provenance, StudyData
 from hearteval.analysis.judgments import JudgmentRow, Judgments, judgments_of
+from hearteval.analysis.pairs import pairs_of
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -153,7 +154,7 @@ class StudyMaker:
             raters=self.raters,
             completions=list(self.completions.values()),
             attempts=self.attempts,
-            pairs=list(self.pairs.values()),
+            pairs=pairs_of(self.pairs.values()),
             judgments=self.judgments,
             unjudged=self.unjudged,
             provenance=provenance(),

@@ -10,6 +10,7 @@ from judged_study import NOW, STUDY_ID, make_items, provenance
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
+from hearteval.analysis.pairs import pairs_of
 from hearteval.domain import Assignment, Choice, Completion, Item, Pair, Rater, System
 
 BEACON, EMBER, HARBOUR = (
@@ -91,7 +92,7 @@ class PeopleStudy:
             systems=[system for system in SYSTEMS if system.id in systems],
             raters=self.raters,
             completions=list(self.completions.values()),
-            pairs=list(self.pairs.values()),
+            pairs=pairs_of(self.pairs.values()),
             judgments=judgments_of(self.rows),
             provenance=replace(
                 provenance(), protocols={"human": "five-point", "llm": "forced-strength"}

@@ -5,6 +5,7 @@ from datetime import timedelta
 from judged_study import NOW
 
 from hearteval.analysis.judgments import JudgmentRow
+from hearteval.analysis.pairs import pairs_of as columns_of_pairs
 from hearteval.analysis.quality.answers import CheckRecords, PersonAnswers, answers_of_people
 from hearteval.domain import AXES, Assignment, Choice, Judgment, Pair, Rating
 
@@ -51,7 +52,7 @@ def answers(
 ) -> PersonAnswers:
     stored = stored or CheckRecords(kinds={}, scores={})
     seconds = {one.assignment_id: 20.0 for one in rows}
-    return answers_of_people(rows, pairs, stored, seconds)[RATER]
+    return answers_of_people(rows, columns_of_pairs(pairs), stored, seconds)[RATER]
 
 
 def test_a_check_is_passed_by_the_expected_choice_whatever_the_strength() -> None:

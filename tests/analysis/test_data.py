@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hearteval.analysis.ids import Ids
 from hearteval.analysis.judgments import (
     JudgmentRow,
     Judgments,
@@ -58,7 +59,16 @@ def test_rows_keep_the_order_of_batches_and_their_fields() -> None:
 def test_a_text_of_many_rows_is_kept_once() -> None:
     rows = rows_of("first", "first")
 
-    assert rows.pair.values == ("p0",)
+    assert [*rows.pair.values] == ["p0"]
+
+
+def test_pairs_that_nobody_named_beforehand_are_there_too() -> None:
+    batch = {**batch_of(("first", "tie", "second"), (3, None, 1)), "pair_id": ["p2", "p9", "p1"]}
+
+    rows = judgment_columns([batch, batch], Ids.of(["p1", "p2", "p3"]))  # type: ignore[list-item]
+
+    assert [*rows.pair] == ["p2", "p9", "p1"] * 2
+    assert sorted(rows.pair.present) == ["p1", "p2", "p9"]
 
 
 def test_the_winner_is_a_system_or_a_tie() -> None:

@@ -11,6 +11,7 @@ from small_world import make_item
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
+from hearteval.analysis.pairs import pairs_of
 from hearteval.domain import Choice, Completion, Pair, Rater, System
 from hearteval.sections.labels.use import analyze_labels
 from hearteval.sections.labels.wins import CategoryWins, LabelWins
@@ -76,7 +77,7 @@ def study(
         systems=SYSTEMS,
         raters=JUDGES,
         completions=texts,
-        pairs=pairs,
+        pairs=pairs_of(pairs),
         judgments=judgments_of(rows),
         labels=[given],
     )

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.judgments import Judgments, won
+from hearteval.analysis.judgments import WON, Judgments
 from hearteval.domain import Axis, Choice, Completion, Item, Pair, Rater, System, content_hash
-from hearteval.stats.comparisons import FloatArray, IntArray, Packed, pack, widen
+from hearteval.domain.judging import MAX_STRENGTH
+from hearteval.stats.comparisons import FloatArray, IntArray, Lies, LookedUp, Packed, pack, widen
 
 SCORES: Mapping[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}
 """What the completion shown first has won."""
 BoolArray = NDArray[np.bool_]
 Wide = TypeVar("Wide", IntArray, FloatArray)
+STRENGTHS: Final = np.arange(MAX_STRENGTH + 1, dtype=np.float64)
 _BESIDE: Final = ("names", "marks")
 """What of judgments is no column."""
 
@@ -40,7 +42,7 @@ class Names(NamedTuple):
 class PackedMarks(Mapping[Axis, Wide]):
     """Columns by axis, packed as others are."""
 
-    def __init__(self, columns: Mapping[Axis, NDArray[Any]]) -> None:
+    def __init__(self, columns: Mapping[Axis, Lies]) -> None:
         self.lie = {axis: pack(column) for axis, column in columns.items()}
 
     def __getitem__(self, axis: Axis) -> Wide:
@@ -90,7 +92,16 @@ class JudgmentColumns:
 
     def select(self, rows: BoolArray | IntArray) -> "JudgmentColumns":
         """Return some of the rows."""
-        values = {name: lies[rows] for name, lies in vars(self).items() if name not in _BESIDE}
+        taken: dict[int, NDArray[Any]] = {}  # by places, which several columns share
+
+        def some(lies: Lies) -> Lies:
+            if not isinstance(lies, LookedUp):
+                return lies[rows]
+            if id(lies.places) not in taken:
+                taken[id(lies.places)] = lies.places[rows]
+            return LookedUp(taken[id(lies.places)], lies.table)
+
+        values: Any = {k: some(lies) for k, lies in vars(self).items() if k not in _BESIDE}
         return JudgmentColumns(names=self.names, marks=self.marks.select(rows), **values)
 
     @property
@@ -129,34 +140,48 @@ def to_columns(judgments: Judgments, data: StudyData) -> JudgmentColumns:
     in_order = sorted(_completion_hashes(data).items(), key=lambda one: (one[1], one[0]))
     rank = {id_: place for place, (id_, _) in enumerate(in_order)}
     of_rank = np.array([texts[id_] for id_, _ in in_order], dtype=np.int64)
+    sides = np.sort([end.numbers(rank) for end in (data.pairs.low, data.pairs.high)], axis=0)
+    by_sides = np.lexsort(sides[::-1])
     # Pairs stay in a study whose file no longer names their systems.
-    known = [pair for pair in data.pairs if all(id_ in rank for id_ in pair.completion_ids)]
-    ranks = [rank[id_] for pair in known for id_ in pair.completion_ids]
-    sides = np.sort(np.array(ranks, dtype=np.int64).reshape(-1, 2), axis=1)
-    by_sides = np.lexsort((sides[:, 1], sides[:, 0]))
-    pairs = {known[k].id: place for place, k in enumerate(by_sides.tolist())}
-    one_of, other_of = of_rank[sides[by_sides]].T
+    by_sides = by_sides[sides[0, by_sides] >= 0]
+    number = np.full(len(data.pairs), -1)
+    number[by_sides] = np.arange(len(by_sides))
+    one_of, other_of = of_rank[sides[:, by_sides]]
     # Each column is packed before the next is made.
-    pair = pack(judgments.pair.known(pairs))
+    pair = pack(data.pairs.known(number, judgments.pair))
     first_text = pack(judgments.first_completion.known(texts))
-    one = pack(one_of[pair])
-    columns: dict[str, Any] = {
-        "item": pack(judgments.item.known(items)),
-        "pair": pair,
-        "rater": pack(judgments.rater.known(raters)),
-        "first": pack(judgments.first_system.known(systems)),
-        "second": pack(judgments.second_system.known(systems)),
-        "first_text": first_text,
-        "second_text": pack(np.where(first_text == one, other_of[pair], one)),
-        "one_text": one,
-        "score": pack(judgments.score),
-        "strength": judgments.strength.astype(np.float16),
-    }
+    rater = pack(judgments.rater.known(raters))
+    order = np.lexsort((judgments.repeat, first_text, rater, pair))
+    pair, first_text, rater = pair[order], first_text[order], rater[order]
+    judgments = judgments.select(order)
+    del order
+    one = one_of[pair]
+    second_text = pack(np.where(first_text == one, other_of[pair], one))
+    del one
+    system_of = pack(
+        np.array([systems.get(one.system_id, -1) for one in names.completions], dtype=np.int64)
+    )
+    item_of = pack(data.pairs.item.numbers(items)[by_sides])
     is_human = np.array([rater.kind == "human" for rater in names.raters], dtype=np.bool_)
-    columns["is_person"] = is_human[columns["rater"]]
-    order = np.lexsort((judgments.repeat, first_text, columns["rater"], pair))
-    made = JudgmentColumns(names=names, marks=_marks(judgments), **columns)
-    return made.select(order)
+    columns: dict[str, Any] = {
+        "item": LookedUp(pair, item_of),
+        "pair": pair,
+        "rater": rater,
+        "is_person": is_human[rater],
+        "first": LookedUp(first_text, system_of),
+        "second": LookedUp(second_text, system_of),
+        "first_text": first_text,
+        "second_text": second_text,
+        "one_text": LookedUp(pair, pack(one_of)),
+        "score": LookedUp(judgments.choice, WON),
+        "strength": LookedUp(judgments.strength, STRENGTHS),
+    }
+    for name in ("item", "first", "second"):
+        if (columns[name].table[columns[name].places] < 0).any():
+            raise KeyError(f"a judgment is about an {name} that the study does not hold")
+    said = {axis: judgments.said(axis)[0] for axis in judgments.axes}
+    marks = PackedMarks[FloatArray]({axis: LookedUp(one, WON) for axis, one in said.items()})
+    return JudgmentColumns(names=names, marks=marks, **columns)
 
 
 def pair_sides(data: StudyData, pairs: Iterable[Pair]) -> dict[str, list[tuple[str, str]]]:
@@ -204,9 +229,3 @@ def _names(data: StudyData) -> Names:
             )
         ),
     )
-
-
-def _marks(judgments: Judgments) -> PackedMarks[FloatArray]:
-    """Return the score of A by axis."""
-    said = {axis: judgments.said(axis)[0] for axis in judgments.axes}
-    return PackedMarks({axis: won(choice).astype(np.float16) for axis, choice in said.items()})

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from hearteval.analysis.calls import CallSum
 from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments
+from hearteval.analysis.pairs import NO_PAIRS, Pairs
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -20,7 +21,6 @@ from hearteval.domain import (
     Item,
     LabelVerdict,
     LatencyProbe,
-    Pair,
     Rater,
     Rating,
     RatingTarget,
@@ -36,14 +36,13 @@ from hearteval.domain.quality import (
 )
 
 
-def withdrawn_pairs(pairs: Iterable[Pair], completions: Iterable[Completion]) -> frozenset[str]:
+def withdrawn_pairs(pairs: Pairs, completions: Iterable[Completion]) -> frozenset[str]:
     """Return the pairs of which a person has withdrawn a text: what was said of them still counts.
 
     Nobody can read them any more, nor measure what was read.
     """
     gone = {completion.id for completion in completions if completion.is_withdrawn}
-    pairs = pairs if gone else ()
-    return frozenset(pair.id for pair in pairs if not gone.isdisjoint(pair.completion_ids))
+    return frozenset(pairs.select(pairs.name(gone)).ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +194,7 @@ class StudyData:
     raters: Sequence[Rater] = ()
     completions: Sequence[Completion] = ()
     attempts: Sequence[Attempt] = ()
-    pairs: Sequence[Pair] = ()
+    pairs: Pairs = NO_PAIRS
     """Planned."""
     judgments: Judgments = NO_JUDGMENTS
     unjudged: Sequence[Assignment] = ()
@@ -303,8 +302,10 @@ class StudyData:
         by = {one.id: one.writer_id for one in self.completions if one.writer_id is not None}
         if not by:
             return {}
-        wrote = ((pair.id, [by[k] for k in pair.completion_ids if k in by]) for pair in self.pairs)
-        return {pair: max(names) for pair, names in wrote if names}
+        theirs = self.pairs.select(self.pairs.name(by))
+        return {
+            pair.id: max(by[id_] for id_ in pair.completion_ids if id_ in by) for pair in theirs
+        }
 
     def without_excluded(self) -> "StudyData":
         """Return the data without what people judged or rated who are left out.
@@ -317,7 +318,7 @@ class StudyData:
             return self
         targets = self.targets
         judgments = self.judgments.select(~self.judgments.rater.is_in(out))
-        there = frozenset(judgments.assignment_ids)
+        there = frozenset(judgments.assignment)
         return replace(
             self,
             raters=[one for one in self.raters if one.id not in out],
@@ -361,7 +362,7 @@ class StudyData:
         """
         bearers = {system.id for system in self.stress}
         texts = {text.id for text in self.completions if text.system_id in bearers}
-        pairs = [pair for pair in self.pairs if texts.issuperset(pair.completion_ids)]
+        pairs = self.pairs.select(self.pairs.are_of(texts))
         audit = self.audit or StudyData()
         items = {item.id for item in self.items}
         wanted = {pair.id for pair in (*pairs, *audit.pairs) if pair.item_id in items}

@@ -171,7 +171,7 @@ class _Compared:
             contest=float(self.contest[k]),
             lead=float(self.lead[k]),
             ahead=(None, right, left)[ahead],
-            assignment_ids=tuple(sorted(self.judgments.select(self.rows[k]).assignment_ids)),
+            assignment_ids=tuple(sorted(self.judgments.select(self.rows[k]).assignment)),
             is_opposed=k in self.opposed,
         )
 

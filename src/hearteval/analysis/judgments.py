@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from hearteval.analysis.ids import NO_IDS, Ids
 from hearteval.domain import (
     AXIS_NAMES,
     CHOICES,
@@ -63,12 +64,12 @@ class JudgmentRow(NamedTuple):
         return self.first_system_id in system_ids and self.second_system_id in system_ids
 
 
-_WON = np.array([0.0, 0.5, 1.0, np.nan])
+WON: Final = np.array([0.0, 0.5, 1.0, np.nan])
 
 
 def won(choice: SmallArray) -> FloatArray:
     """Return what A has won of choices, as places in `CHOICES`; NaN of -1, where there is none."""
-    return _WON[choice]
+    return WON[choice]
 
 
 def last_rows(*keys: NDArray[Any]) -> IntArray:
@@ -85,7 +86,7 @@ def first_of_two(group: NDArray[Any]) -> IntArray:
     return np.asarray(starts[np.diff(np.append(starts, len(group))) == 2])
 
 
-class _Numbered(dict[Any, int]):
+class Numbered(dict[Any, int]):
     """The number of each value, in the order in which they first come."""
 
     def __missing__(self, value: Any) -> int:
@@ -101,8 +102,8 @@ class _Numbered(dict[Any, int]):
 class Coded:
     """A column of which many rows say the same."""
 
-    values: tuple[Any, ...]
-    """Each once; some may stand in no row."""
+    values: Sequence[Any]
+    """Each once; some may stand in no row. `Ids` where there are very many."""
     codes: NDArray[np.int32]
     """Place of each row's value; int8 or int16 where there are few values."""
 
@@ -111,6 +112,10 @@ class Coded:
 
     def is_in(self, values: Collection[Any]) -> BoolArray:
         """Return which rows hold one of these."""
+        if not values:
+            return np.zeros(len(self.codes), dtype=np.bool_)
+        if isinstance(self.values, Ids):
+            return self.values.are_in(values)[self.codes]
         return np.array([one in values for one in self.values], dtype=np.bool_)[self.codes]
 
     def numbers(self, number_of: Mapping[Any, int]) -> IntArray:
@@ -130,16 +135,20 @@ class Coded:
         return found
 
     @property
-    def present(self) -> list[Any]:
+    def present(self) -> Sequence[Any]:
         """The values that stand in any row."""
-        there = np.bincount(self.codes, minlength=len(self.values))
-        return [self.values[k] for k in np.flatnonzero(there)]
+        there = np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
+        if isinstance(self.values, Ids):
+            return self.values[there]
+        return [self.values[k] for k in there.tolist()]
 
     def __iter__(self) -> Iterator[Any]:
+        if isinstance(self.values, Ids):
+            return iter(self.values[self.codes])
         return map(self.values.__getitem__, self.codes.tolist())
 
 
-Column = TypeVar("Column", NDArray[Any], Coded)
+Column = TypeVar("Column", NDArray[Any], Coded, Ids)
 
 
 class _Of(Generic[Column]):
@@ -161,8 +170,8 @@ class Judgments(Sequence[JudgmentRow]):
     so that a column is made whenever it is asked for.
     """
 
-    assignment = _Of[NDArray[np.bytes_]]()
-    """Ids, each of one row, as ASCII."""
+    assignment = _Of[Ids]()
+    """Each of one row."""
     pair = _Of[Coded]()
     item = _Of[Coded]()
     first_system = _Of[Coded]()
@@ -210,12 +219,7 @@ class Judgments(Sequence[JudgmentRow]):
 
     def is_of(self, assignment_ids: Collection[str]) -> BoolArray:
         """Return which judgments answer one of these assignments."""
-        return np.isin(self.assignment, np.array(sorted(assignment_ids), dtype=np.bytes_))
-
-    @property
-    def assignment_ids(self) -> Iterator[str]:
-        """The id of each row's assignment."""
-        return map(bytes.decode, self.assignment.tolist())
+        return self.assignment.are_in(assignment_ids)
 
     @property
     def first_ones(self) -> "Judgments":
@@ -251,19 +255,24 @@ class Judgments(Sequence[JudgmentRow]):
         return marks // MARK_STEP, marks % MARK_STEP
 
     def __add__(self, other: "Judgments") -> "Judgments":
-        number = {name: _Numbered() for name in _CODED}
+        if not len(other):
+            return self
+        number = {name: Numbered() for name in _CODED}
+        pairs = Ids.joined([Ids.of(one.pair.values) for one in (self, other)]).in_order()
         parts: dict[str, list[Any]] = {name: [] for name in self.table}
         for one in (self, other):
             for name, found in parts.items():
                 column = getattr(one, name)
-                if isinstance(column, Coded):
+                if name == "pair":
+                    column = pairs.places(Ids.of(column.values))[column.codes]
+                elif isinstance(column, Coded):
                     column = number[_ALIKE.get(name, name)].of(column.values)[column.codes]
                 found.append(column)
-        return _made(parts, number)
+        return _made(parts, number, pairs)
 
     def __iter__(self) -> Iterator[JudgmentRow]:
         columns = (
-            self.assignment_ids,
+            self.assignment,
             self.pair,
             self.item,
             self.first_system,
@@ -306,27 +315,41 @@ _NO_ROWS: Mapping[str, Sequence[Any]] = dict.fromkeys(JudgmentRow._fields, ())
 _CHOSEN: Mapping[str, int] = {choice: place for place, choice in enumerate(CHOICES)}
 
 
-def judgment_columns(batches: Iterable[Mapping[str, Sequence[Any]]]) -> Judgments:
+def judgment_columns(
+    batches: Iterable[Mapping[str, Sequence[Any]]], pairs: Ids = NO_IDS
+) -> Judgments:
     """Return the judgments of batches of parallel columns, as `Store.judgment_table` has them.
+
+    `pairs` are the ids of those that judgments may be about, sorted; others are there, too.
 
     Raises:
         ValueError: The columns of a batch are not of one length.
     """
-    number = {name: _Numbered() for name in _CODED}
+    number = {name: Numbered() for name in _CODED}
     parts: dict[str, list[Any]] = {name: [] for name in (*_CODED, *_PLAIN)}
     for batch in chain([_NO_ROWS], batches):
         n = len(batch["assignment_id"])
         if {n} != {*map(len, batch.values())}:
             raise ValueError("a column of judgments is shorter than another")
         for name, of_row in _CODED.items():
-            parts[name].append(number[_ALIKE.get(name, name)].of(batch[of_row]))
-        parts["assignment"].append(np.array(batch["assignment_id"], dtype=np.bytes_))
+            if name != "pair":
+                parts[name].append(number[_ALIKE.get(name, name)].of(batch[of_row]))
+        parts["pair"].append(_number_pairs(batch["pair_id"], pairs, number["pair"]))
+        parts["assignment"].append(Ids.of(batch["assignment_id"]))
         parts["repeat"].append(np.array(batch["repeat"], dtype=np.int16))
         parts["choice"].append(np.array([_CHOSEN[one] for one in batch["choice"]], dtype=np.int8))
         parts["strength"].append(np.array([one or 0 for one in batch["strength"]], dtype=np.int8))
         marks = np.frombuffer(b"".join(batch["axes"]), dtype=np.int8)
         parts["marks"].append(marks.reshape(n, len(AXIS_NAMES)))
-    return _made(parts, number)
+    return _made(parts, number, Ids.joined([pairs, Ids.of(number["pair"])]))
+
+
+def _number_pairs(ids: Sequence[str], known: Ids, others: Numbered) -> NDArray[np.int32]:
+    """Return the numbers of pairs: the place of a known one, a number after all of them else."""
+    found = known.places(Ids.of(ids)).astype(np.int32)
+    is_other = found < 0
+    found[is_other] = len(known) + others.of([*compress(ids, is_other)])
+    return found
 
 
 def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
@@ -337,12 +360,14 @@ def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
     )
 
 
-def _made(parts: dict[str, list[Any]], number: dict[str, _Numbered]) -> Judgments:
+def _made(parts: dict[str, list[Any]], number: dict[str, Numbered], pairs: Ids) -> Judgments:
     """Return the judgments of parts of columns, which this uses up."""
-    columns: dict[str, Any] = {}
+    columns: dict[str, Any] = {"assignment": Ids.joined(parts.pop("assignment"))}
     for name in [*parts]:
         columns[name] = np.concatenate(parts.pop(name))
-    values = {name: tuple(number[_ALIKE.get(name, name)]) for name in _CODED}
+    values: dict[str, Sequence[Any]] = {
+        name: tuple(number[_ALIKE.get(name, name)]) for name in _CODED
+    } | {"pair": pairs}
     for name, own in values.items():
         number.pop(name, None)
         small = np.min_scalar_type(-1 - len(own))

@@ -7,7 +7,7 @@ digit. What the rows mean (ties, strengths, exclusions) is decided in `hearteval
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,14 +48,37 @@ class Packed(Generic[Column]):
         columns.__dict__[self.name] = None if values is None else pack(values)
 
 
-def widen(lies: NDArray[Any]) -> NDArray[Any]:
+class LookedUp:
+    """A packed column that holds where in a table of numbers each row's stands."""
+
+    __slots__ = ("places", "table")
+
+    def __init__(self, places: NDArray[Any], table: NDArray[Any]) -> None:
+        self.places, self.table = places, table
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, rows: Any) -> "LookedUp":
+        return LookedUp(self.places[rows], self.table)
+
+
+Lies = NDArray[Any] | LookedUp
+
+
+def widen(lies: Lies) -> NDArray[Any]:
     """Return a packed column as int64 or float64, the caller's own to change."""
-    return lies.astype(np.float64 if lies.dtype.kind == "f" else np.int64)
+    values = lies.table[lies.places] if isinstance(lies, LookedUp) else lies
+    return values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
 
 
-def pack(values: NDArray[Any]) -> NDArray[Any]:
+@overload
+def pack(values: LookedUp) -> LookedUp: ...
+@overload
+def pack(values: NDArray[Any]) -> NDArray[Any]: ...
+def pack(values: Lies) -> Lies:
     """Return the same numbers in fewer bytes; other fractions than halves stay as they are."""
-    if len(values) < FEW_ROWS or values.dtype in PACKED:
+    if isinstance(values, LookedUp) or len(values) < FEW_ROWS or values.dtype in PACKED:
         return values
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):

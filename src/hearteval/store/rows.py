@@ -1,6 +1,7 @@
 """Records to table rows and back, and the SELECTs that find them: where a field is kept."""
 
 import json
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
@@ -197,29 +198,47 @@ class _SingleMarks(dict[str, int]):
         return made
 
 
-class Sides(dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]):
-    """What pairs say of their judgments, by pair, of rows of `side_query`.
+class Sides(dict[bytes, int]):
+    """What pairs say of their judgments, of rows of `side_query`: the number of each.
 
-    Of each a completion, then item, first and second system: where that was shown first, and else.
+    A study has millions, so that what is known of one lies in three numbers.
     """
+
+    def __init__(self) -> None:
+        self._words: list[Any] = []
+        self._place: dict[Any, int] = {}
+        self._item, self._low, self._ends = (array("i") for _ in range(3))
 
     def learn(self, rows: Sequence[tuple[bytes, ...]]) -> None:
         """Take in pairs, ids as bytes."""
         digits = schema.Digits()
-        for row in rows:
-            pair_id, item_id, low_id, low, high = map(digits.__getitem__, row)
-            self[pair_id] = low_id, (item_id, low, high), (item_id, high, low)
+        for pair_id, item_id, low_id, low, high in rows:
+            if pair_id not in self:
+                self[pair_id] = len(self)
+                one, other = digits[low], digits[high]
+                self._item.append(self._place_of(digits[item_id]))
+                self._low.append(self._place_of(digits[low_id]))
+                self._ends.append(self._place_of(((one, other), (other, one))))
+
+    def _place_of(self, word: Any) -> int:
+        place = self._place.setdefault(word, len(self._words))
+        if place == len(self._words):
+            self._words.append(word)
+        return place
 
     def complete(self, said: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return columns of `judgment_query` as those of `judged_query`.
+        """Return columns of `judgment_query`, pairs' ids as bytes, as those of `judged_query`.
 
         Raises:
             KeyError: A pair is not known.
         """
-        pairs = map(self.__getitem__, said["pair_id"])
+        words = self._words
+        pairs = [*map(self.__getitem__, said["pair_id"])]
         known = zip(pairs, said["first_completion_id"], strict=True)
-        shown = [low if first == low_id else high for (low_id, low, high), first in known]
+        shown = [words[self._ends[k]][words[self._low[k]] != first] for k, first in known]
         columns = dict(zip(_OF_PAIRS, map(list, zip(*shown, strict=True)), strict=True)) | said
+        columns["item_id"] = [words[self._item[k]] for k in pairs]
+        columns["pair_id"] = [*map(bytes.hex, said["pair_id"])]
         return {name: columns[name] for name in _JUDGED}
 
 
@@ -462,7 +481,7 @@ def _said() -> tuple[Any, ...]:
 
 
 _JUDGED = tuple(judged_query().selected_columns.keys())
-_OF_PAIRS = ("item_id", "first_system_id", "second_system_id")
+_OF_PAIRS = ("first_system_id", "second_system_id")
 
 
 def checks_query(study: Study) -> Select[Any]:

@@ -412,7 +412,8 @@ class SqlStore:
         written, found = self._read(partial(as_read.written, study=study)), NOTHING
         packed, sides = PackedMarks(), Sides()
         shown = side_query(study, of_people=of_people)
-        for said in self._columns(Judgment, judgment_query(study, of_people=of_people), *keys):
+        query = judgment_query(study, of_people=of_people)
+        for said in self._columns(Judgment, query, *keys, bare=("pair_id",)):
             if not sides.keys() >= {*said["pair_id"]}:  # others may have added some meanwhile
                 for page in self._pages(Pair, shown, schema.pairs.c.id, read=_bare_rows):
                     sides.learn(page)
@@ -789,11 +790,15 @@ class SqlStore:
             yield found, columns["content"]
 
     def _columns(
-        self, kind: type[Any], query: Select[Any], *keys: Column[str]
+        self, kind: type[Any], query: Select[Any], *keys: Column[str], bare: Collection[str] = ()
     ) -> Iterator[dict[str, list[Any]]]:
-        """Yield pages of a query, as `_pages`, as columns by name; they are of one length."""
+        """Yield pages of a query, as `_pages`, as columns by name; they are of one length.
+
+        Ids are text but in the columns that are `bare`.
+        """
         selected = query.selected_columns
-        own, *shared = (name for name, column in selected.items() if is_id(column))
+        of_ids = (name for name, column in selected.items() if is_id(column))
+        own, *shared = (name for name in of_ids if name not in bare)
         digits = schema.Digits()
         for page in self._pages(kind, query, *keys, read=_bare_rows):
             values = map(list, zip(*page, strict=True))

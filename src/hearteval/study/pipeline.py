@@ -416,7 +416,7 @@ def _audit_data(session: Session, study: Study, plan: AuditPlan) -> StudyData:
     asked = {one.id: one for one in plan.records if isinstance(one, Assignment)}
     judgments = read_judgments(session, study, plan.study)
     is_asked = judgments.is_of(asked)
-    judged = {*judgments.select(is_asked).assignment_ids}
+    judged = {*judgments.select(is_asked).assignment}
     of_stress = judgments.is_among({system.id for system in bearers})
     return StudyData(
         systems=[*ranked, *bearers],

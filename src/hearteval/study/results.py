@@ -25,6 +25,7 @@ from hearteval.analysis.data import (
 from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments, judgment_columns
 from hearteval.analysis.labels import RATIONALES
+from hearteval.analysis.pairs import pairs_of
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
@@ -106,8 +107,8 @@ def read_data(session: Session, study: Study) -> StudyData:
     ranked = [c for c in completions if c.system_id not in stress]
     targets = plan_ratings(store, study, stored_plan(study)).targets if is_rated(study) else None
     open_ones = list(store.unjudged(study, is_checked=True))
-    judgments = read_judgments(session, study)
-    pairs, ratings = list(store.iter(Pair, study)), list(store.iter(Rating, study))
+    pairs, ratings = pairs_of(store.iter(Pair, study)), list(store.iter(Rating, study))
+    judgments = judgment_columns(store.judgment_table(study), pairs.ids)
     seconds = store.people.seconds(study.id)
     # Nobody is asked any more about what was withdrawn.
     gone = withdrawn_pairs(pairs, completions)
@@ -221,7 +222,7 @@ def stored_audit(session: Session, study: Study) -> StudyData | None:
     )
     return StudyData(
         systems=list(store.iter(System, audit)),
-        pairs=list(store.iter(Pair, audit)),
+        pairs=pairs_of(store.iter(Pair, audit)),
         attempts=list(store.iter(Attempt, audit)),
         judgments=judgments,
         unjudged=_still_open(open_ones, judgments),
@@ -346,7 +347,7 @@ def _reasons(session: Session, labels: Sequence[TaxonomyLabels]) -> dict[str, Re
 def _still_open(open_ones: Sequence[Assignment], judgments: Judgments) -> list[Assignment]:
     """Return what was open before judgments were read, and is not among them."""
     ids = [one.id for one in open_ones]
-    answered = {*judgments.select(judgments.is_of(ids)).assignment_ids}
+    answered = {*judgments.select(judgments.is_of(ids)).assignment}
     return [one for one in open_ones if one.id not in answered]
 
 

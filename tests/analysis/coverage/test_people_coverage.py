@@ -6,6 +6,7 @@ from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_rater
 
 from hearteval.analysis.coverage.study import PeopleCoverage, WriterCoverage, cover_data
 from hearteval.analysis.judgments import NO_JUDGMENTS
+from hearteval.analysis.pairs import NO_PAIRS
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Assignment
 from hearteval.notices import Kind
@@ -69,7 +70,9 @@ def test_what_people_have_not_done_yet_fails_no_run() -> None:
     assert {failure.name for failure in results.failures} == set()
     empty = [text for text in data.completions if text.system_id != PEOPLE.id]
     without = analyze_study(
-        replace(data, completions=empty, pairs=[], unjudged=[], judgments=NO_JUDGMENTS, raters=[])
+        replace(
+            data, completions=empty, pairs=NO_PAIRS, unjudged=[], judgments=NO_JUDGMENTS, raters=[]
+        )
     )
     assert "People" not in {failure.name for failure in without.failures}
 

@@ -114,7 +114,7 @@ def audit(store: SqlStore, made: AuditPlan) -> JudgeAudit:
         batch for study in studies for batch in store.judgment_table(study)
     )
     asked = {one.id: one for one in records_of(made, Assignment)}
-    judged = {*judgments.assignment_ids}
+    judged = {*judgments.assignment}
     (found,) = audit_judges(
         StudyData(
             systems=list(store.iter(System, made.study)),

@@ -6,6 +6,7 @@ import pytest
 from judged_study import CUE, StudyMaker, make_items
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.pairs import NO_PAIRS
 from hearteval.domain import Attempt, Choice, Item, System
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges, collect_audits
 from hearteval.stats.means import wilson_interval
@@ -137,7 +138,7 @@ def test_judgments_that_are_no_part_of_the_audit_are_left_out() -> None:
     maker.judge(item, (REFERENCE, HOSTILE), "first")
     data = maker.data()
     assert collect_audits(data, level=0.95) is not None
-    assert collect_audits(replace(data, pairs=[]), level=0.95) is None
+    assert collect_audits(replace(data, pairs=NO_PAIRS), level=0.95) is None
 
 
 def test_nothing_judged_gives_no_number() -> None:

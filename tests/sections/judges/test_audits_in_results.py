@@ -9,6 +9,7 @@ from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges.faults import LONGER
+from hearteval.analysis.pairs import pairs_of
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice, Item, Rater, System, Turn
 from hearteval.domain.items import NO_LANGUAGE
@@ -63,7 +64,7 @@ def stored_audit(items: list[Item], rater: Rater, choices: tuple[Choice, Choice]
         maker.judge(item, (REFERENCE, on_second), choices[1], rater=rater)
     return StudyData(
         systems=maker.systems,
-        pairs=list(maker.pairs.values()),
+        pairs=pairs_of(maker.pairs.values()),
         judgments=maker.judgments,
         unjudged=maker.unjudged,
     )

@@ -15,6 +15,7 @@ from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import pair_sides, to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import judgments_of
+from hearteval.analysis.pairs import pairs_of
 from hearteval.domain import Choice
 from hearteval.sections.people.judges.agreement import (
     AgreementPart,
@@ -88,7 +89,9 @@ def test_intervals_resample_items_with_all_their_pairs() -> None:
     ]
     rows = [row._replace(pair_id=f"{row.pair_id}'") for row in data.judgments]
     twice = replace(
-        data, pairs=[*data.pairs, *copies], judgments=judgments_of([*data.judgments, *rows])
+        data,
+        pairs=pairs_of([*data.pairs, *copies]),
+        judgments=judgments_of([*data.judgments, *rows]),
     )
     doubled = measure(twice)[0].people
     assert doubled is not None

@@ -12,6 +12,7 @@ from test_judges_on_the_page import section, words
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import judgments_of
+from hearteval.analysis.pairs import pairs_of
 from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display, details_display, next_step
@@ -164,7 +165,7 @@ def test_what_people_have_yet_to_do_is_no_cause_to_run_again() -> None:
         dataclasses.replace(
             data(),
             completions=lacking,
-            pairs=pairs,
+            pairs=pairs_of(pairs),
             judgments=judgments_of(row for row in data().judgments if row.pair_id in among),
         )
     )

@@ -115,8 +115,9 @@ def warn_of_pace(found: PeoplePace | None) -> list[Notice]:
 def _in_time(data: StudyData) -> Iterator[_Read]:
     """Yield what each person judged, in the order in which they did."""
     people = {rater.id: rater.name for rater in data.raters if rater.kind == "human"}
-    pairs = {pair.id: pair.completion_ids for pair in data.pairs}
-    rows = {row.assignment_id: row for row in data.judgments.by(people)}
+    by_people = data.judgments.by(people)
+    pairs = data.pairs.named(by_people.pair.present).ends
+    rows = {row.assignment_id: row for row in by_people}
     for id_, seconds in data.seconds.items():
         if id_ in rows:
             row = rows[id_]

@@ -1,7 +1,7 @@
 """What stands behind a ranking and what is missing, counted from the records."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
@@ -19,6 +19,7 @@ from hearteval.analysis.coverage.missing import (
 from hearteval.analysis.coverage.naming import find_name
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments, first_of_two, last_rows
+from hearteval.analysis.pairs import Pairs
 from hearteval.domain import Attempt, Item, Rater, System
 from hearteval.domain.items import EDGES
 from hearteval.domain.reasons import NOT_ASKED, NOT_IMPORTED, outlook_of
@@ -147,7 +148,7 @@ def cover_study(data: StudyData, rows: Judgments) -> Coverage:
     ranked = {system.id for system in data.ranked}
     items = {item.id for item in data.items}
     texts = {c.id for c in data.completions if c.item_id in items and c.system_id in ranked}
-    pairs = {pair.id for pair in data.pairs if texts.issuperset(pair.completion_ids)}
+    pairs = data.pairs.select(data.pairs.are_of(texts))
     ends = np.sort([rows.first_system.codes, rows.second_system.codes], axis=0).astype(np.int64)
     return Coverage(
         n_items=dict(sorted(Counter(item.subset for item in data.items).items(), reverse=True)),
@@ -162,9 +163,7 @@ def cover_study(data: StudyData, rows: Judgments) -> Coverage:
     )
 
 
-def _cover_people(
-    data: StudyData, pair_ids: Collection[str], rows: Judgments
-) -> PeopleCoverage | None:
+def _cover_people(data: StudyData, pairs: Pairs, rows: Judgments) -> PeopleCoverage | None:
     people = {rater.id for rater in data.raters if rater.kind == "human"}
     of_pair: dict[str, set[str]] = defaultdict(set)
     by_people = rows.by(people)
@@ -177,7 +176,7 @@ def _cover_people(
     if not of_pair and not writers and wanted is None:
         return None
     hidden = {item.id: item for item in data.not_shown}
-    n_pairs = sum(pair.id in pair_ids and pair.item_id not in hidden for pair in data.pairs)
+    n_pairs = int((~pairs.item.is_in(hidden)).sum())
     edges = Counter(edge for item in hidden.values() for edge in item.edge or ())
     return PeopleCoverage(
         n_raters=len(set().union(*of_pair.values())),
@@ -309,14 +308,13 @@ def naming_words(row: SystemCoverage) -> str | None:
     )
 
 
-def _cover_judges(
-    data: StudyData, pair_ids: Collection[str], rows: Judgments
-) -> tuple[JudgeCoverage, ...]:
+def _cover_judges(data: StudyData, pairs: Pairs, rows: Judgments) -> tuple[JudgeCoverage, ...]:
     last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
-    judged = rows.select(rows.pair.is_in(pair_ids))
+    judged = rows.select(rows.pair.is_in(pairs.ids))
+    to_judge = {*pairs.named({one.pair_id for one in data.unjudged}).ids}
     absent: dict[str, list[str]] = defaultdict(list)
     for one in data.unjudged:
-        if one.pair_id in pair_ids and one.repeat == 0:
+        if one.pair_id in to_judge and one.repeat == 0:
             absent[one.rater_id].append(one.id)
     return tuple(
         _cover_judge(rater, len(judged.by({rater.id})), absent[rater.id], last, rows.by({rater.id}))

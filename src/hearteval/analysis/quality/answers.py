@@ -12,7 +12,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from hearteval.analysis.judgments import TIE, JudgmentRow
-from hearteval.domain import Assignment, Choice, Judgment, Pair, Rating
+from hearteval.analysis.pairs import Pairs
+from hearteval.domain import Assignment, Choice, Judgment, Rating
 from hearteval.domain.quality import CheckKind
 
 
@@ -107,7 +108,7 @@ class CheckRecords:
 
 def answers_of_people(
     rows: Sequence[JudgmentRow],
-    pairs: Sequence[Pair],
+    pairs: Pairs,
     stored: CheckRecords,
     seconds: Mapping[str, float | None],
 ) -> dict[str, PersonAnswers]:
@@ -116,7 +117,7 @@ def answers_of_people(
     `rows` are people's judgments of the study itself, and `pairs` what they are of; `seconds` are
     their times by assignment id.
     """
-    ids_of = {pair.id: pair.completion_ids for pair in pairs}
+    ids_of = pairs.named({row.pair_id for row in rows}).ends
     checks = _checks(stored)
     repeats = _repeats(rows, ids_of, stored, seconds)
     triads = _triads(rows, ids_of)

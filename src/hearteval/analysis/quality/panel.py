@@ -59,7 +59,7 @@ def _compared(
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:
     """Return pair, item, systems, score and answer of judgments."""
     judged = {row.pair_id for row in rows}
-    sides = pair_sides(data, (pair for pair in data.pairs if pair.id in judged))
+    sides = pair_sides(data, data.pairs.named(judged))
     system_of = {one.id: one.system_id for one in data.completions}
     pairs = {id_: k for k, id_ in enumerate(sides)}
     items = {one.id: k for k, one in enumerate(data.items)}

@@ -155,14 +155,10 @@ def _covariates(
     """Return each covariate of each judgment, first minus second."""
     place = {completion_id: i for i, completion_id in enumerate(counts)}
     # The two of a pair: what one of them is not is the other.
-    both = {
-        pair.id: place[one] + place[other]
-        for pair in data.pairs
-        for one, other in [pair.completion_ids]
-        if one in place and other in place
-    }
+    low, high = (end.numbers(place) for end in (data.pairs.low, data.pairs.high))
+    both = np.where((low < 0) | (high < 0), -1, low + high)
     first = pack(judgments.first_completion.known(place))
-    second = pack(judgments.pair.known(both) - first)
+    second = pack(data.pairs.known(both, judgments.pair) - first)
     table = np.array([*counts.values()], dtype=np.float64).reshape(-1, len(UNVARIED))
     values = {
         name: relative_difference(of[first], of[second])

@@ -158,9 +158,10 @@ def _rows_of_reasons(data: StudyData, columns: JudgmentColumns) -> dict[str, int
     keys = (columns.rater * n + columns.first_text) * n + columns.second_text
     row_of = {key: row for row, key in enumerate(keys.tolist())}
     judged = {one.assignment_id: id_ for id_, one in data.reasons.items() if one.n_words}
-    ends = {pair.id: pair.completion_ids for pair in data.pairs}
+    given = data.judgments.select(data.judgments.is_of(judged))
+    ends = data.pairs.named(given.pair.present).ends
     found = {}
-    for row in data.judgments.select(data.judgments.is_of(judged)):
+    for row in given:
         if row.first_completion_id in texts:
             (second,) = {*ends[row.pair_id]} - {row.first_completion_id}
             if row.rater_id in raters and second in texts and not row.repeat:

@@ -91,7 +91,7 @@ def measure_judges(
     ids = {one.id for one in wanted}
     said = read_judgments(session, made)
     said = said.select(said.is_of(ids))
-    answered = {*said.assignment_ids}
+    answered = {*said.assignment}
     halo = StudyData(
         raters=[one for own in raters.values() for one in own],
         unjudged=[one for one in wanted if one.id not in answered],

@@ -1,12 +1,13 @@
 """Rules over what people answered, and who is left out of a study's numbers by them or by hand."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from hearteval.analysis.data import PeopleQuality, StudyData
 from hearteval.analysis.judgments import TIE, Judgments, judgment_columns
+from hearteval.analysis.pairs import Pairs, pairs_of
 from hearteval.analysis.quality.answers import answers_of_people
 from hearteval.analysis.quality.panel import to_panel
 from hearteval.analysis.quality.rules import Finding, apply_rules, found_of
@@ -38,7 +39,7 @@ def read_quality(
     session: Session,
     study: Study,
     rows: Judgments,
-    pairs: Sequence[Pair],
+    pairs: Pairs,
     seconds: Mapping[str, float | None],
 ) -> PeopleQuality:
     """Read what rules over people's answers need beside their judgments, and who is left out.
@@ -116,7 +117,7 @@ def look_at_answers(session: Session, study: Study) -> Seen:
     raters = [one for one in store.iter(Rater, study) if one.kind == "human"]
     people = {one.id for one in raters}
     rows = judgment_columns(store.judgment_table(study, of_people=True))
-    pairs = store.find(Pair, sorted(rows.pair.present))
+    pairs = pairs_of(store.find(Pair, sorted(rows.pair.present)))
     seconds = store.people.seconds(study.id)
     data = StudyData(
         items=list(store.iter(Item, study)),

@@ -135,7 +135,7 @@ class _Ranked:
         self.writers = side.data.writers
         self.ranked = self.rank(self.rows)
         self.texts = _texts(side.data.completions, self.name_of)
-        self._ends = {pair.id: pair.completion_ids for pair in side.data.pairs}
+        self._ends = side.data.pairs.named(self.rows.pair.present).ends
 
     def rank(self, rows: Judgments) -> Ranked:
         """Rank by some of the judgments.

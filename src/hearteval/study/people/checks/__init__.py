@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from hearteval.analysis.judgments import judgment_columns
+from hearteval.analysis.pairs import pairs_of
 from hearteval.analysis.quality.answers import CheckRecords, PersonAnswers, answers_of_people
 from hearteval.domain import (
     Assignment,
@@ -203,7 +204,7 @@ def read_answers(store: Store, study: Study) -> dict[str, PersonAnswers]:
     three replies to one item in all pairs.
     """
     rows = judgment_columns(store.judgment_table(study, of_people=True))
-    pairs = store.find(Pair, sorted(rows.pair.present))
+    pairs = pairs_of(store.find(Pair, sorted(rows.pair.present)))
     return answers_of_people(
         rows, pairs, stored_checks(store, study), store.people.seconds(study.id)
     )
