@@ -121,7 +121,6 @@ class Tour:
             page.context.set_offline(offline=False)
             page.context.clear_cookies()
             page.evaluate("sessionStorage.clear()")
-            page.goto("about:blank")
             for said in (heard.errors, heard.dialogs, heard.requests):
                 said.clear()
             self.left.append(found)
