@@ -1,8 +1,9 @@
 """A small study served in process, and people who come to it: for tests of the pages."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -14,6 +15,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from starlette.testclient import TestClient
 
 from hearteval.config import load_study
+from hearteval.domain import Study
 from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
 from hearteval.study.asking.steps import complete_without_models
@@ -156,6 +158,15 @@ def plain(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
+MADE: dict[str, tuple[bytes, Study]] = {}
+"""Stores of studies to which nobody has come, and the studies, by all that is in their folder."""
+
+
+def _content(folder: Path) -> str:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return "".join(f"{path.relative_to(folder)}\n{path.read_bytes()!r}\n" for path in files)
+
+
 @contextmanager
 def people_world(
     folder: Path, *, people: str = PEOPLE, store: str = "", study: str = STUDY
@@ -164,12 +175,22 @@ def people_world(
     path = folder / "people.toml"
     path.write_text(study.replace("{people}", people), encoding="utf-8")
     settings = load_study(path)
-    opened = SqlStore.open(store or settings.store, patience_seconds=1.0)
+    place = store or settings.store
+    all_of_it = "" if store or Path(place).exists() else _content(folder)
+    if all_of_it in MADE:
+        Path(place).write_bytes(MADE[all_of_it][0])
+    opened = SqlStore.open(place, patience_seconds=1.0)
     clock = Clock()
     session = Session(settings=settings, store=opened, tell=Quiet(), now=clock)
-    desk = Desk(session=session, study=register(session, gather(settings, Quiet())))
-    complete_without_models(session, desk.study)
-    open_tasks(desk)
+    if all_of_it in MADE:
+        desk = Desk(session=session, study=MADE[all_of_it][1])
+    else:
+        desk = Desk(session=session, study=register(session, gather(settings, Quiet())))
+        complete_without_models(session, desk.study)
+        open_tasks(desk)
+    if all_of_it and all_of_it not in MADE:
+        with closing(sqlite3.connect(place)) as connection:
+            MADE[all_of_it] = connection.serialize(), desk.study
 
     def plan() -> None:
         open_tasks(desk)
