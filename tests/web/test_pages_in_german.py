@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 from browser_site import faults_of
@@ -42,6 +43,7 @@ def shown_words(page: Page) -> str:
 OF_THE_STUDY = ("How well do you read English?", "Very well", "A little")
 
 
+@cache
 def english_sentences() -> set[str]:
     def read(data: object) -> Iterator[str]:
         if isinstance(data, str):
