@@ -104,6 +104,7 @@ def test_rare_problems_are_kept(result: BuildResult) -> None:
     assert len({item.problem for item in result.items}) >= 9
 
 
-def test_order_of_the_corpus_changes_nothing(corpus: Corpus, result: BuildResult) -> None:
-    again = build_items(corpus[::-1], n=280, rng=np.random.default_rng(7))
-    assert [item.id for item in again.items] == [item.id for item in result.items]
+def test_order_of_the_corpus_changes_nothing(corpus: Corpus) -> None:
+    part = corpus[::4]
+    once, again = (build_items(of, n=70, rng=np.random.default_rng(7)) for of in (part, part[::-1]))
+    assert [item.id for item in again.items] == [item.id for item in once.items]
