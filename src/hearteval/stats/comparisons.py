@@ -6,6 +6,7 @@ digit. What the rows mean (ties, strengths, exclusions) is decided in `hearteval
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -20,6 +21,8 @@ TIE_SCORE = 0.5
 COLUMNS = ("left", "right", "score", "weight", "count", "item", "rater")
 FEW_ROWS = 10_000
 """A column of fewer is not packed: that would take time and save nothing."""
+PART_ROWS, MAX_PARTS = 1 << 17, 64
+"""Rows that are summed at once, some 10 MiB, and in how many parts at most."""
 PACKED = (np.int8, np.uint8, np.float16)
 Column = TypeVar("Column", IntArray, FloatArray, IntArray | None)
 
@@ -145,6 +148,22 @@ def _reject(is_bad: BoolArray, problem: str) -> None:
         raise ValueError(f"row {np.argmax(is_bad)} {problem} ({is_bad.sum()} such rows)")
 
 
+def in_parts(comparisons: Comparisons, *, n_cells: int = 1) -> Iterator[tuple[slice, Comparisons]]:
+    """Yield rows a part at a time, for sums that are exact however they are taken.
+
+    All at once where there are few, or where each part is to fill so many cells that it would cost
+    more than it saves.
+    """
+    n_rows = len(comparisons)
+    step = max(PART_ROWS, -(-n_rows // MAX_PARTS), n_cells)
+    if n_rows <= step:
+        yield slice(None), comparisons
+        return
+    for start in range(0, n_rows, step):
+        rows = slice(start, start + step)
+        yield rows, select_comparisons(comparisons, rows)
+
+
 def number_labels(labels: IntArray) -> tuple[IntArray, int]:
     """Number the labels (0 or more) that occur, from 0 in their order; also say how many."""
     occurs = np.bincount(labels) > 0
@@ -183,7 +202,11 @@ def round_scores(scores: FloatArray, n_rows: int) -> FloatArray:
     The error of a sum is below n^2 2^-53 times the largest score, n the rows; it suits scores of
     one size, not weights of many.
     """
-    largest = float(np.abs(scores).max(initial=0.0))
+    return round_below(scores, float(np.abs(scores).max(initial=0.0)), n_rows)
+
+
+def round_below(scores: FloatArray, largest: float, n_rows: int) -> FloatArray:
+    """Do the same to some of many scores, of which `largest` is the largest in size."""
     if largest == 0:
         return np.zeros(len(scores))
     quantum = 2.0 ** (math.frexp(largest * n_rows)[1] - 53)
@@ -198,16 +221,24 @@ def win_matrix(comparisons: Comparisons) -> FloatArray:
 
     A tie gives half its weight to each side; the diagonal is 0.
     """
-    n, left, right = comparisons.n_systems, comparisons.left, comparisons.right
-    keys, turned = left * n + right, right * n + left
-    won = comparisons.total_weight
-    lost = won * (1 - comparisons.score)
-    won = won * comparisons.score
-    if _are_halves(won) and _are_halves(lost):
-        found = _add_up(keys, won, n * n) + _add_up(turned, lost, n * n)
+    n = comparisons.n_systems
+    found = np.zeros(n * n)
+    for _, part in in_parts(comparisons):
+        keys, turned, won, lost = _wins(part)
+        if not (_are_halves(won) and _are_halves(lost)):
+            break
+        found += _add_up(keys, won, n * n) + _add_up(turned, lost, n * n)
     else:
-        found = sum_by(np.append(keys, turned), np.append(won, lost), n * n)
-    return found.reshape(n, n)
+        return found.reshape(n, n)
+    keys, turned, won, lost = _wins(comparisons)
+    return sum_by(np.append(keys, turned), np.append(won, lost), n * n).reshape(n, n)
+
+
+def _wins(comparisons: Comparisons) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return the cell of each row and of its other side, and the weight that each of them won."""
+    n, left, right = comparisons.n_systems, comparisons.left, comparisons.right
+    weight, score = comparisons.total_weight, comparisons.score
+    return left * n + right, right * n + left, weight * score, weight * (1 - score)
 
 
 def order_pairs(comparisons: Comparisons) -> tuple[IntArray, IntArray, FloatArray]:
@@ -234,7 +265,7 @@ def count_wins(comparisons: Comparisons) -> tuple[IntArray, FloatArray]:
     return count_comparisons(comparisons), win_matrix(once).sum(axis=1)
 
 
-def select_comparisons(comparisons: Comparisons, rows: BoolArray | IntArray) -> Comparisons:
+def select_comparisons(comparisons: Comparisons, rows: BoolArray | IntArray | slice) -> Comparisons:
     """Return some of the rows, all systems kept."""
     lie = packed_columns(comparisons)
     some: dict[str, Any] = {name: column[rows] for name, column in lie.items()}

@@ -79,8 +79,9 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
     Sums round per row, so comparisons have the same last digit only if they are counted alike.
     """
     lie: dict[str, Any] = packed_columns(comparisons)
-    weights, lie["weight"] = np.unique(lie["weight"], return_inverse=True)
-    lie["weight"], lie["score"] = pack(lie["weight"]), (2 * lie["score"]).astype(np.int8)
+    weights = np.unique(lie["weight"])
+    lie["weight"] = pack(np.searchsorted(weights, lie["weight"]))
+    lie["score"] = (2 * lie["score"]).astype(np.int8)
     people = [name for name in ("rater", "writer") if name in lie]
     for name in people:  # -1 where there is none
         lie[name] = pack(lie[name].astype(np.int64) + 1)
@@ -88,7 +89,7 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
     distinct, count = _merge(tuple(lie[name] for name in names), comparisons.count)
     found: dict[str, Any] = dict(zip(names, distinct, strict=True))
     found["score"], found["weight"] = found["score"] / 2, weights[found["weight"]]
-    found |= {name: found[name] - 1 for name in people}
+    found |= {name: found[name].astype(np.int64) - 1 for name in people}
     return replace(comparisons, **found, count=count)
 
 
@@ -118,7 +119,7 @@ def _merge(
     found: list[CodeArray] = []
     for size in reversed(sizes):
         distinct, part = np.divmod(distinct, size)
-        found.append(part.astype(np.int32))
+        found.append(part.astype(np.min_scalar_type(size - 1)))
     return tuple(reversed(found)), totals
 
 
@@ -130,6 +131,11 @@ def _count_in_table(keys: IntArray, counts: IntArray, n_cells: int) -> tuple[Int
 
 
 def _count_by_sorting(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    if (counts == 1).all():
+        keys.sort()
+        is_first = np.append(True, keys[1:] != keys[:-1])
+        starts = np.flatnonzero(is_first)
+        return keys[starts], np.diff(starts, append=len(keys))
     order = np.argsort(keys)
     keys = keys[order]
     starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))

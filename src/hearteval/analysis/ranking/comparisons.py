@@ -131,12 +131,14 @@ def rank_judgments(
 def rank_field(comparisons: Comparisons, systems: Sequence[System], *, level: float) -> Ranked:
     """Rank the systems that have items enough for an interval, as a vote file of them is ranked.
 
+    Rows are distinct, as `count_equal` makes them.
+
     Raises:
         NotIdentifiedError: The comparisons do not determine one ranking.
     """
     enough, field = keep_rankable(comparisons, systems)
     names = [system.name for system in field]
-    return rank_comparisons(count_equal(enough), names, RankPolicy(level=level))
+    return rank_comparisons(enough, names, RankPolicy(level=level))
 
 
 def count_pairs_of_one_kind(judgments: Judgments, people: Collection[str]) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from hearteval.analysis.ranking.axes.tables import (
     AxisInterval,
     AxisStanding,
     AxisTable,
+    adjust_tables,
     axis_tables,
 )
 from hearteval.analysis.ranking.comparisons import (
@@ -164,9 +165,10 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = set(judgments.rater.present)
     judged_by = _judged_by(rater_ids, raters)
-    tables = axis_tables(
+    found = axis_tables(
         marked, field, raters, asks_people=asks_people, writers=writers, level=level
     )
+    tables = adjust_tables([table._replace(ranked=None) for table in found])
     return Leaderboard(
         rows=_rows(field, weighted, unweighted, tables),
         differences=weighted.differences,
@@ -174,13 +176,7 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
         matrix=unweighted.direct[0],
         fit_weighted=weighted.check_fit(unweighted),
         axis_problems={table.axis: table.problem for table in tables if table.problem},
-        axis_intervals={
-            table.axis: AxisInterval(
-                interval_used=table.ranked.interval_used, df=int(table.ranked.df)
-            )
-            for table in tables
-            if table.ranked
-        },
+        axis_intervals={table.axis: table.interval for table in tables if table.interval},
         axes_asked={table.axis: table.asked for table in tables},
         interval_used=weighted.interval_used,
         level=level,
@@ -297,12 +293,12 @@ def _warn_of_axes(overall: Ranked, tables: Sequence[AxisTable]) -> list[Notice]:
 
     Where no person was asked, few people are no news: who marked stands beside the axes.
     """
-    ranked = {table.axis: table.ranked for table in tables if table.ranked}
+    intervals = {table.axis: table.interval for table in tables if table.interval}
     asked = {table.axis: table.asked for table in tables}
     is_over = overall.interval_used in OVER_RATERS
     other = [
         axis
-        for axis, found in ranked.items()
+        for axis, found in intervals.items()
         if (found.interval_used in OVER_RATERS) != is_over and asked[axis].n_people
     ]
     warnings = []
@@ -319,10 +315,10 @@ def _warn_of_axes(overall: Ranked, tables: Sequence[AxisTable]) -> list[Notice]:
         said_of = f"A difference was marked on {text} of the judgments that asked for it."
         warnings.append(Notice(Kind.AXIS, said_of))
     said: dict[Notice, list[str]] = defaultdict(list)
-    for axis, found in ranked.items():
-        for warning in found.support_warnings:
+    for table in tables:
+        for warning in table.support_warnings:
             if warning not in overall.support_warnings:
-                said[warning].append(axis)
+                said[warning].append(table.axis)
     return warnings + [
         Notice(Kind.AXIS, f"On {', '.join(axes)}: {_inside(warning)}")
         for warning, axes in said.items()

@@ -36,7 +36,7 @@ class Weighed(Section[WeighedAxes]):
             writers=data.writers,
             level=basis.level,
         )
-        found = weigh_axes(tables, level=basis.level)
+        found = weigh_axes([*tables], level=basis.level)
         return None if found is None else cls(found)
 
     @property

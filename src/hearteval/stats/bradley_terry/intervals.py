@@ -22,9 +22,10 @@ from hearteval.stats.comparisons import (
     IntArray,
     count_items,
     count_met,
+    in_parts,
     number_labels,
     order_pairs,
-    round_scores,
+    round_below,
 )
 from hearteval.stats.special import expit, ndtri, stdtrit
 
@@ -114,15 +115,28 @@ def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntA
     Clusters are in the order of their indices, those without a row left out.
     """
     row_cluster, n_clusters = number_labels(cluster)
+    n_systems, n_rows = comparisons.n_systems, len(comparisons)
+    n_cells = n_clusters * n_systems
+    parts = [*in_parts(comparisons, n_cells=n_cells)]
+    largest = 0.0
+    for _, part in parts:
+        largest = max(largest, float(np.abs(_residuals(part, theta)[2]).max(initial=0.0)))
+    sums = np.zeros((2, n_cells))
+    for rows, part in parts:
+        *ends, residual = _residuals(part, theta)
+        exact = round_below(residual, largest, 2 * n_rows)
+        for side, end in enumerate(ends):
+            keys = row_cluster[rows] * n_systems + end
+            sums[side] += np.bincount(keys, weights=exact, minlength=n_cells)
+    return np.asarray(sums[0] - sums[1]).reshape(n_clusters, n_systems)
+
+
+def _residuals(
+    comparisons: Comparisons, theta: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return both systems of each row, and what the lower one won above what was expected."""
     low, high, score = order_pairs(comparisons)
-    residual = comparisons.total_weight * (score - expit(theta[low] - theta[high]))
-    n_systems = comparisons.n_systems
-    exact, n_cells = round_scores(residual, 2 * len(residual)), n_clusters * n_systems
-    won, lost = (
-        np.bincount(row_cluster * n_systems + end, weights=exact, minlength=n_cells)
-        for end in (low, high)
-    )
-    return np.asarray(won - lost, dtype=np.float64).reshape(n_clusters, n_systems)
+    return low, high, comparisons.total_weight * (score - expit(theta[low] - theta[high]))
 
 
 def _symmetric(

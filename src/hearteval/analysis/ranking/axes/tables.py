@@ -8,7 +8,7 @@ where there is no ranking.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from hearteval.analysis.ranking.comparisons import (
 from hearteval.analysis.ranking.rank import EloEstimate, Ranked
 from hearteval.domain import AXES, AXIS_NAMES, Axis, Rater, System
 from hearteval.errors import NotIdentifiedError
+from hearteval.notices import Notice
 from hearteval.stats.comparisons import (
     Comparisons,
     FloatArray,
@@ -100,8 +101,12 @@ class AxisTable(NamedTuple):
     axis: Axis
     asked: AxisAsked
     standings: Mapping[str, AxisStanding]
-    ranked: Ranked | None
+    interval: AxisInterval | None
+    """None where there is no ranking."""
+    support_warnings: tuple[Notice, ...]
     problem: str | None
+    ranked: Ranked | None = None
+    """With all its comparisons, which are large."""
 
 
 def win_rates(judgments: Judgments, systems: Sequence[System]) -> tuple[WinRate, ...]:
@@ -171,8 +176,8 @@ def axis_tables(
     asks_people: bool,
     writers: Mapping[str, str] | None,
     level: float,
-) -> tuple[AxisTable, ...]:
-    """Return a table for each axis on which these systems have marks, in the rubric's order.
+) -> Iterator[AxisTable]:
+    """Yield a table for each axis on which these systems have marks, in the rubric's order.
 
     Judgments are of these systems, and name no other rater; `asks_people` as in `axes_asked`,
     `writers` by pair.
@@ -180,7 +185,6 @@ def axis_tables(
     asked = axes_asked(judgments, raters, asks_people=asks_people)
     people, names = people_among(raters), {rater.id: rater.name for rater in raters}
     met = _count_met(judgments)
-    tables = []
     for axis in AXIS_NAMES:
         n_asked = {ends: n for ends, n in met.items() if axis in asked[ends[-1]]}
         who = {rater for _, _, rater in n_asked}
@@ -203,8 +207,10 @@ def axis_tables(
             n_of = Counter[str]()
             for (first, second, _), n in n_asked.items():
                 n_of.update({first: n, second: n})
-            tables.append(_axis_table(axis, of_axis, comparisons, systems, n_of, level=level))
-    return _adjust([table for table in tables if table.standings])
+            table = _axis_table(axis, of_axis, comparisons, systems, n_of, level=level)
+            if table.standings:
+                yield table
+            del table, comparisons
 
 
 def _count_met(judgments: Judgments) -> dict[tuple[str, str, str], int]:
@@ -220,23 +226,18 @@ def _count_met(judgments: Judgments) -> dict[tuple[str, str, str], int]:
     }
 
 
-def _adjust(tables: Sequence[AxisTable]) -> tuple[AxisTable, ...]:
-    """Return the tables with p and q of every cell that has an interval: all are one family.
+def adjust_tables(tables: Sequence[AxisTable]) -> tuple[AxisTable, ...]:
+    """Return the tables with q of every cell that has a p: all are one family.
 
     With five axes and eighteen systems five cells in ninety would be clear by chance alone; so a
     cell is called clear, and coloured so, by its q (Benjamini and Hochberg 1995). Of two systems
     one is as far above the mean as the other is below: the two cells are one test, and said twice
     they get the q of it said once.
     """
-    found = [_p_values(table.ranked) if table.ranked else {} for table in tables]
-    p = [of.get(name) for table, of in zip(tables, found, strict=True) for name in table.standings]
-    q = iter(zip(p, q_where_tested(p), strict=True))
+    q = iter(q_where_tested([at.p for table in tables for at in table.standings.values()]))
     return tuple(
         table._replace(
-            standings={
-                name: replace(at, p=at_p, q=at_q)
-                for (name, at), (at_p, at_q) in zip(table.standings.items(), q, strict=False)
-            }
+            standings={name: replace(at, q=next(q)) for name, at in table.standings.items()}
         )
         for table in tables
     )
@@ -271,6 +272,7 @@ def _axis_table(
     win_rates = n_won_or_half / n
     shares = percentiles(win_rates)
     elos: Mapping[str, EloEstimate] = ranked.by_name if ranked else {}
+    p = _p_values(ranked) if ranked else {}
     standings = {}
     for i, place in enumerate(kept):
         name = systems[place].name
@@ -284,8 +286,17 @@ def _axis_table(
             n_comparisons=int(n[i]),
             n_items=int(n_items[i]),
             n_asked=n_asked[systems[place].id],
+            p=p.get(name),
         )
-    return AxisTable(axis, asked, standings, ranked, problem)
+    return AxisTable(
+        axis,
+        asked,
+        standings,
+        AxisInterval(interval_used=ranked.interval_used, df=int(ranked.df)) if ranked else None,
+        ranked.support_warnings if ranked else (),
+        problem,
+        ranked,
+    )
 
 
 def percentiles(values: FloatArray) -> FloatArray:

@@ -47,6 +47,7 @@ from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, fit
 from hearteval.stats.bradley_terry.simultaneous import family_p
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, win_matrix
 from hearteval.stats.special import expit, t_quantile
+from hearteval.stats.tally import count_equal
 
 BEST_HUMAN = "best_human"
 EQUAL_ELO: Final = 1e-6
@@ -359,7 +360,7 @@ def _rank(votes: Votes, rows: BoolArray, *, level: float) -> Ranked | None:
     """Rank with people's completions as one system; None where judgments do not determine it."""
     comparisons, systems = _to_comparisons(votes, rows)
     try:
-        ranked = rank_field(comparisons, systems, level=level)
+        ranked = rank_field(count_equal(comparisons), systems, level=level)
     except NotIdentifiedError:
         return None
     return ranked if BEST_HUMAN in ranked.names else None
