@@ -54,7 +54,7 @@ class PackedMarks(Mapping[Axis, Wide]):
     def __len__(self) -> int:
         return len(self.lie)
 
-    def select(self, rows: BoolArray | IntArray) -> "PackedMarks[Wide]":
+    def select(self, rows: BoolArray | IntArray | slice) -> "PackedMarks[Wide]":
         """Return some of the rows."""
         return PackedMarks({axis: column[rows] for axis, column in self.lie.items()})
 
@@ -90,7 +90,7 @@ class JudgmentColumns:
     def __len__(self) -> int:
         return len(self.is_person)
 
-    def select(self, rows: BoolArray | IntArray) -> "JudgmentColumns":
+    def select(self, rows: BoolArray | IntArray | slice) -> "JudgmentColumns":
         """Return some of the rows."""
         taken: dict[int, NDArray[Any]] = {}  # by places, which several columns share
 

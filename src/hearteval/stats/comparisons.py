@@ -23,6 +23,8 @@ FEW_ROWS = 10_000
 """A column of fewer is not packed: that would take time and save nothing."""
 PART_ROWS, MAX_PARTS = 1 << 17, 64
 """Rows that are summed at once, some 10 MiB, and in how many parts at most."""
+LABEL_ROWS = 1 << 16
+"""Rows that are taken at once where labels are summed: some 15 MiB."""
 PACKED = (np.int8, np.uint8, np.float16)
 Column = TypeVar("Column", IntArray, FloatArray, IntArray | None)
 
@@ -162,6 +164,22 @@ def in_parts(comparisons: Comparisons, *, n_cells: int = 1) -> Iterator[tuple[sl
     for start in range(0, n_rows, step):
         rows = slice(start, start + step)
         yield rows, select_comparisons(comparisons, rows)
+
+
+def blocks_of_labels(label: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield rows with their labels from 0, few labels at a time: `LABEL_ROWS`, or those of one.
+
+    Labels are 0 or more; what is summed by label is the same as of all at once.
+    """
+    ends = np.cumsum(np.bincount(label))
+    n_at_once = max(LABEL_ROWS, len(label) // MAX_PARTS)
+    start = 0
+    while start < len(ends):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + n_at_once, side="right")))
+        rows = np.flatnonzero((label >= start) & (label < stop))
+        yield rows, label[rows] - start
+        start = stop
 
 
 def number_labels(labels: IntArray) -> tuple[IntArray, int]:

@@ -8,13 +8,22 @@ are one vote, or none where they contradict each other.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hearteval.analysis.columns import JudgmentColumns, Names, PackedMarks
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, Packed
+from hearteval.stats.comparisons import (
+    MAX_PARTS,
+    PART_ROWS,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Packed,
+    pack,
+)
 
 ABSENT: Final = -2
 """Not asked, or without an answer."""
@@ -32,11 +41,11 @@ class PairVotes:
     """Votes on the pairs that anyone judged, in an order of content."""
 
     names: Names
-    item: IntArray
+    item: Packed[IntArray] = Packed()
     """Item of each pair."""
-    texts: IntArray
+    texts: Packed[IntArray] = Packed()
     """Both completions of each pair, side `ONE` first, (pairs, 2)."""
-    systems: IntArray
+    systems: Packed[IntArray] = Packed()
     """Their systems."""
     votes: Packed[IntArray] = Packed()
     """A side, `TIE`, `FLIP` or `ABSENT`, (pairs, raters)."""
@@ -44,7 +53,7 @@ class PairVotes:
     """The same by axis; axes with any mark only."""
 
     def __len__(self) -> int:
-        return len(self.item)
+        return len(vars(self)["item"])
 
     @property
     def is_person(self) -> BoolArray:
@@ -68,24 +77,36 @@ class PairVotes:
 
     def select(self, pairs: BoolArray) -> "PairVotes":
         """Return some of the pairs."""
-        return PairVotes(
-            names=self.names,
-            item=self.item[pairs],
-            texts=self.texts[pairs],
-            systems=self.systems[pairs],
-            votes=self.votes[pairs],
-            marks=self.marks.select(pairs),
-        )
+        some: Any = {
+            name: vars(self)[name][pairs] for name in ("item", "texts", "systems", "votes")
+        }
+        return PairVotes(names=self.names, marks=self.marks.select(pairs), **some)
 
 
 def merge_votes(columns: JudgmentColumns) -> PairVotes:
     """Merge both orders of each rater, overall and on each axis."""
+    parts = [_merge(columns.select(rows)) for rows in _whole_pairs(columns)]
+    names = ("item", "texts", "systems", "votes")
+    joined: Any = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    marks = {axis: np.concatenate([part[axis] for part in parts]) for axis in columns.marks}
+    return PairVotes(names=columns.names, marks=PackedMarks(marks), **joined)
+
+
+def _whole_pairs(columns: JudgmentColumns) -> list[slice]:
+    """Return which rows to merge at once: some hundred thousand, no pair in two parts."""
+    n, pair = len(columns), columns.pair
+    near = np.arange(PART_ROWS, n, max(PART_ROWS, n // MAX_PARTS))
+    ends = [0, *np.unique(np.searchsorted(pair, pair[near])).tolist(), n]
+    return [slice(*each) for each in pairwise(ends)]
+
+
+def _merge(columns: JudgmentColumns) -> dict[str, NDArray[Any]]:
+    """Return the fields of `PairVotes` of whole pairs, packed, and marks by axis."""
     n_raters = len(columns.names.raters)
     pairs, pair = np.unique(columns.pair, return_inverse=True)
     cell = pair * n_raters + columns.rater
     first_row, starts = (np.flatnonzero(np.diff(of, prepend=-1)) for of in (pair, cell))
     cells, shape = cell[starts], (len(pairs), n_raters)
-    del pair, cell
     is_one_first = columns.first_text == columns.one_text
 
     def merged(score: FloatArray) -> NDArray[Any]:
@@ -93,7 +114,6 @@ def merge_votes(columns: JudgmentColumns) -> PairVotes:
         side = np.full(len(score), _NONE, dtype=np.int8)
         for of, own in _SIDE_OF_ONE.items():
             side[of_one == of] = own
-        del of_one
         found = np.full(shape[0] * shape[1], ABSENT, dtype=np.int8)
         if len(starts):
             low = np.minimum.reduceat(side, starts)
@@ -102,14 +122,15 @@ def merge_votes(columns: JudgmentColumns) -> PairVotes:
             found[cells] = np.where((low == high) | (high == ABSENT), high, FLIP)
         return found.reshape(shape)
 
-    return PairVotes(
-        names=columns.names,
-        item=columns.item[first_row],
-        texts=_by_side(columns.first_text, columns.second_text, is_one_first, first_row),
-        systems=_by_side(columns.first, columns.second, is_one_first, first_row),
-        votes=merged(columns.score),
-        marks=PackedMarks({axis: merged(score) for axis, score in columns.marks.items()}),
-    )
+    texts = _by_side(columns.first_text, columns.second_text, is_one_first, first_row)
+    systems = _by_side(columns.first, columns.second, is_one_first, first_row)
+    return {
+        "item": pack(columns.item[first_row]),
+        "texts": pack(texts),
+        "systems": pack(systems),
+        "votes": merged(columns.score),
+        **{axis: merged(score) for axis, score in columns.marks.items()},
+    }
 
 
 def _by_side(first: IntArray, second: IntArray, is_one: BoolArray, rows: IntArray) -> IntArray:

@@ -8,15 +8,37 @@ who judge and people who write.
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hearteval.analysis.columns import BoolArray, JudgmentColumns
 from hearteval.analysis.ranking.comparisons import balance
 from hearteval.domain import Item
-from hearteval.stats.comparisons import TIE_SCORE, FloatArray, IntArray
+from hearteval.stats.comparisons import (
+    TIE_SCORE,
+    FloatArray,
+    IntArray,
+    Packed,
+    blocks_of_labels,
+    pack,
+)
 from hearteval.stats.special import expit
 
+SUMMED = (
+    "item",
+    "rater",
+    "writer",
+    "low",
+    "high",
+    "won",
+    "weight",
+    "n",
+    "once",
+    "once_won",
+    "tied",
+)
 PANEL = -1
 """Stands for all LLM judges together: a fixed panel."""
 
@@ -29,25 +51,25 @@ class Cells:
     """Names by index, sorted."""
     items: tuple[Item, ...]
     """By index; some may have no row."""
-    item: IntArray
-    rater: IntArray
+    item: Packed[IntArray] = Packed()
+    rater: Packed[IntArray] = Packed()
     """`PANEL` for all judges."""
-    writer: IntArray
+    writer: Packed[IntArray] = Packed()
     """Who wrote the completion by a person, -1 where neither is by one."""
-    low: IntArray
+    low: Packed[IntArray] = Packed()
     """The system of lower index."""
-    high: IntArray
-    won: FloatArray
+    high: Packed[IntArray] = Packed()
+    won: Packed[FloatArray] = Packed()
     """Weight that the lower system won, ties half."""
-    weight: FloatArray
+    weight: Packed[FloatArray] = Packed()
     """Weight of all: strengths, 1 for a tie; people and judges half of a pair each."""
-    n: IntArray
+    n: Packed[IntArray] = Packed()
     """Judgments."""
-    once: FloatArray
+    once: Packed[FloatArray] = Packed()
     """Weight of all where every judgment counts once; people and judges half of a pair each."""
-    once_won: FloatArray
+    once_won: Packed[FloatArray] = Packed()
     """Of it won by the lower system, ties half."""
-    tied: FloatArray
+    tied: Packed[FloatArray] = Packed()
     """Weight of ties."""
 
     @cached_property
@@ -59,9 +81,7 @@ class Cells:
 
     def select(self, rows: BoolArray) -> "Cells":
         """Return some of the rows, systems and items kept."""
-        sums = ("won", "weight", "n", "once", "once_won", "tied")
-        names = ("item", "rater", "writer", "low", "high", *sums)
-        kept = {name: getattr(self, name)[rows] for name in names}
+        kept: Any = {name: vars(self)[name][rows] for name in SUMMED}
         return Cells(systems=self.systems, items=self.items, **kept)
 
     def points(self) -> FloatArray:
@@ -126,17 +146,27 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
     known = np.array([place.get(one.name, -1) for one in columns.names.systems], dtype=np.int16)
     among = (known[columns.first] >= 0) & (known[columns.second] >= 0)
     columns = columns if among.all() else columns.select(among)
+    parts = [
+        _sum_cells(columns.select(rows), known, len(names))
+        for rows, _ in blocks_of_labels(columns.item)
+        if len(rows)
+    ] or [_sum_cells(columns, known, len(names))]
+    joined = map(np.concatenate, zip(*parts, strict=True))
+    sums: Any = dict(zip(SUMMED, joined, strict=True))
+    return Cells(systems=names, items=columns.names.items, **sums)
+
+
+def _sum_cells(columns: JudgmentColumns, known: NDArray[np.int16], m: int) -> list[NDArray[Any]]:
+    """Return the sums of some items, packed: m systems by their numbers in the cells."""
     first, second = known[columns.first], known[columns.second]
     low, high = np.minimum(first, second), np.maximum(first, second)
-    m, rater, writer = len(names), columns.sampled_rater, columns.writer
+    rater, writer = columns.sampled_rater, columns.writer
     n_raters, n_writers = (int(who.max(initial=PANEL)) + 2 for who in (rater, writer))
     keys = columns.item
     for number, n in ((rater + 1, n_raters), (writer + 1, n_writers), (low, m), (high, m)):
         keys *= n
         keys += number
-    del rater, writer, number
     found, row = np.unique(keys, return_inverse=True)
-    del keys
 
     def total(values: FloatArray) -> FloatArray:
         return np.bincount(row, weights=values, minlength=len(found)).astype(np.float64)
@@ -146,18 +176,17 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
     weight, once = (
         balance(columns.pair, columns.is_person, each) for each in (by_strength, np.ones(len(won)))
     )
-    return Cells(
-        systems=names,
-        items=columns.names.items,
-        item=found // (m * m * n_writers * n_raters),
-        rater=found // (m * m * n_writers) % n_raters - 1,
-        writer=found // (m * m) % n_writers - 1,
-        low=found // m % m,
-        high=found % m,
-        won=total(weight * won),
-        weight=total(weight),
-        n=np.bincount(row, minlength=len(found)),
-        once=total(once),
-        once_won=total(once * won),
-        tied=total(np.where(columns.score == TIE_SCORE, weight, 0.0)),
+    sums = (
+        found // (m * m * n_writers * n_raters),
+        found // (m * m * n_writers) % n_raters - 1,
+        found // (m * m) % n_writers - 1,
+        found // m % m,
+        found % m,
+        total(weight * won),
+        total(weight),
+        np.bincount(row, minlength=len(found)),
+        total(once),
+        total(once * won),
+        total(np.where(columns.score == TIE_SCORE, weight, 0.0)),
     )
+    return [*map(pack, sums)]

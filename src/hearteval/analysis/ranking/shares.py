@@ -25,7 +25,7 @@ from hearteval.analysis.estimates import (
 from hearteval.analysis.ranking.cells import Cells, headline_cells
 from hearteval.analysis.ranking.warnings import MIN_RATERS, MIN_WRITERS
 from hearteval.domain import Axis
-from hearteval.stats.comparisons import BoolArray, FloatArray
+from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.means import ROUNDING, q_where_tested, share_p_value
 from hearteval.stats.special import stdtrit
 
@@ -107,11 +107,12 @@ def measure_shares(votes: JudgmentColumns, *, level: float) -> Shares | None:
     cells = headline_cells(votes, {votes.names.systems[k].name for k in met})
     pairs = tuple(_of_pairs(cells, level=level))
     two = pairs[0] if len(cells.systems) == 2 else None
+    own = cells.select(cells.low == 0)
     return Shares(
         systems=_with_q(_of_systems(cells, level=level)),
         pairs=_with_q(pairs),
         axes=_with_q(_of_axes(votes, two, level=level)) if two else (),
-        settling=_settle(_summed(cells, cells.low == 0, cells.systems[0]), level) if two else None,
+        settling=_settle(_summed(own, cells.systems[0]), level) if two else None,
         interval_used=interval_name(cells.rater, cells.writer),
         level=level,
     )
@@ -119,16 +120,16 @@ def measure_shares(votes: JudgmentColumns, *, level: float) -> Shares | None:
 
 def _of_systems(cells: Cells, *, level: float) -> Iterator[Share]:
     for k, name in enumerate(cells.systems):
-        rows = (cells.low == k) | (cells.high == k)
-        yield _share(_summed(cells, rows, name), int(cells.n[rows].sum()), name, level=level)
+        own = cells.select((cells.low == k) | (cells.high == k))
+        yield _share(_summed(own, name), int(own.n.sum()), name, level=level)
 
 
 def _of_pairs(cells: Cells, *, level: float) -> Iterator[Share]:
     m = len(cells.systems)
     keys = cells.low * m + cells.high
     for key in np.unique(keys).tolist():
-        rows, name = keys == key, cells.systems[key // m]
-        summed, n = _summed(cells, rows, name), int(cells.n[rows].sum())
+        own, name = cells.select(keys == key), cells.systems[key // m]
+        summed, n = _summed(own, name), int(own.n.sum())
         yield _led(_share(summed, n, name, cells.systems[key % m], level=level))
 
 
@@ -151,14 +152,14 @@ def _of_axes(votes: JudgmentColumns, led: Share, *, level: float) -> Iterator[Sh
         yield _share(summed, len(won), led.system, led.other, axis, level=level)
 
 
-def _summed(cells: Cells, rows: BoolArray, name: str) -> Summed:
-    """Return what a system won in some rows, every comparison counting once."""
-    is_low = cells.low[rows] == cells.systems.index(name)
-    once, won = cells.once[rows], cells.once_won[rows]
+def _summed(cells: Cells, name: str) -> Summed:
+    """Return what a system, which is in all of these rows, won; every comparison counts once."""
+    is_low = cells.low == cells.systems.index(name)
+    once, won = cells.once, cells.once_won
     return Summed(
-        item=cells.item[rows],
-        rater=cells.rater[rows],
-        writer=cells.writer[rows],
+        item=cells.item,
+        rater=cells.rater,
+        writer=cells.writer,
         weight=once,
         sums=np.where(is_low, won, once - won)[:, None],
     )

@@ -11,7 +11,6 @@ differences of strengths matter, so information matrices are singular along equa
 vectors); as many constraints (strengths of mean 0) fix the parameters.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +23,7 @@ from hearteval.stats.comparisons import (
     Comparisons,
     FloatArray,
     IntArray,
+    blocks_of_labels,
     order_pairs,
     select_comparisons,
     sum_by,
@@ -35,8 +35,6 @@ SEPARATION_TOLERANCE = 1e-6
 """Part of the longest move below which a row counts as left where it was."""
 COLLINEARITY_TOLERANCE = 1e-8
 """Part of a covariate, by root mean square, that systems and other covariates must leave open."""
-MAX_ROWS = 1 << 16
-"""Rows that are merged at once where clusters are summed: some 15 MiB."""
 LARGE_MOVE = 0.1
 """Change of log odds in one step above which a fit is not yet near a maximum."""
 
@@ -93,21 +91,6 @@ def merge_rows(comparisons: Comparisons, covariates: FloatArray, label: IntArray
         won=sum_by(group, weight * score, len(rows)),
         lost=sum_by(group, weight * (1 - score), len(rows)),
     )
-
-
-def blocks_of_labels(label: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield rows with their labels from 0, few labels at a time: `MAX_ROWS`, or those of one.
-
-    Labels are from 0 on, each with a row; what is summed by label is the same as of all at once.
-    """
-    ends = np.cumsum(np.bincount(label))
-    start = 0
-    while start < len(ends):
-        before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + MAX_ROWS, side="right")))
-        rows = np.flatnonzero((label >= start) & (label < stop))
-        yield rows, label[rows] - start
-        start = stop
 
 
 def incidence(rows: Rows, n_systems: int) -> "scipy.sparse.csr_array":

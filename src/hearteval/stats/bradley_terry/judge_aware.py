@@ -18,7 +18,6 @@ from hearteval.stats import one_blas_thread
 from hearteval.stats.bradley_terry.covariates import (
     CovariateFit,
     Rows,
-    blocks_of_labels,
     constrained_inverse,
     fit_with_covariates,
     merge_rows,
@@ -31,6 +30,7 @@ from hearteval.stats.comparisons import (
     Comparisons,
     FloatArray,
     IntArray,
+    blocks_of_labels,
     select_comparisons,
     sum_by,
     win_matrix,
