@@ -28,7 +28,6 @@ from hearteval.analysis.study import analyze_study, results_dict
 from hearteval.domain import Axis, AxisMark
 from hearteval.sections import SECTIONS
 from hearteval.stats import comparisons
-from hearteval.stats.bradley_terry import covariates
 
 THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
 
@@ -50,7 +49,8 @@ def test_no_digit_of_the_results_depends_on_how_few_bytes_columns_lie_in(
     monkeypatch.setattr(comparisons, "FEW_ROWS", len(made.judgments) + 1)
     wide = said()
     monkeypatch.setattr(comparisons, "FEW_ROWS", 1)
-    monkeypatch.setattr(covariates, "MAX_ROWS", 40)
+    monkeypatch.setattr(comparisons, "LABEL_ROWS", 40)
+    monkeypatch.setattr(comparisons, "PART_ROWS", 50)
     assert said() == wide
 
 

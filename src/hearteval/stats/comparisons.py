@@ -8,6 +8,7 @@ digit. What the rows mean (ties, strengths, exclusions) is decided in `hearteval
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Generic, TypeVar, cast, overload
 
 import numpy as np
@@ -78,9 +79,9 @@ def widen(lies: Lies) -> NDArray[Any]:
 
 
 @overload
-def pack(values: LookedUp) -> LookedUp: ...
-@overload
 def pack(values: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def pack(values: LookedUp) -> LookedUp: ...
 def pack(values: Lies) -> Lies:
     """Return the same numbers in fewer bytes; other fractions than halves stay as they are."""
     if isinstance(values, LookedUp) or len(values) < FEW_ROWS or values.dtype in PACKED:
@@ -164,6 +165,14 @@ def in_parts(comparisons: Comparisons, *, n_cells: int = 1) -> Iterator[tuple[sl
     for start in range(0, n_rows, step):
         rows = slice(start, start + step)
         yield rows, select_comparisons(comparisons, rows)
+
+
+def parts_of_runs(key: IntArray) -> list[slice]:
+    """Return some hundred thousand rows at a time of a sorted key, none of a value in two parts."""
+    n_rows = len(key)
+    near = np.arange(PART_ROWS, n_rows, max(PART_ROWS, n_rows // MAX_PARTS))
+    ends = np.unique([0, *np.searchsorted(key, key[near]), n_rows])
+    return [slice(*each) for each in pairwise(ends.tolist())] or [slice(0)]
 
 
 def blocks_of_labels(label: IntArray) -> Iterator[tuple[IntArray, IntArray]]:

@@ -14,7 +14,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.bradley_terry import covariates
+from hearteval.stats import comparisons as comparison_arrays
 from hearteval.stats.bradley_terry import fit as newton_fit
 from hearteval.stats.bradley_terry.covariates import (
     CovariateFit,
@@ -317,7 +317,7 @@ def test_influences_sum_to_nothing_and_follow_ascending_labels(
     np.testing.assert_allclose(moves[:, :4].sum(axis=1), np.zeros(60), atol=1e-12)
     assert spread.tolist() == moves.tolist()
     for n_rows in (1, 25):
-        monkeypatch.setattr(covariates, "MAX_ROWS", n_rows)
+        monkeypatch.setattr(comparison_arrays, "LABEL_ROWS", n_rows)
         assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
 
 

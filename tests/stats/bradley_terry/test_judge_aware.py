@@ -12,7 +12,8 @@ from scipy.special import expit, log_expit
 from scipy.stats import t as student
 
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.bradley_terry import covariates, judge_aware
+from hearteval.stats import comparisons as comparison_arrays
+from hearteval.stats.bradley_terry import judge_aware
 from hearteval.stats.bradley_terry.covariates import fit_with_covariates
 from hearteval.stats.bradley_terry.fit import fit_bradley_terry
 from hearteval.stats.bradley_terry.judge_aware import JudgeAwareFit, fit_judge_aware, influence
@@ -255,7 +256,7 @@ def test_influence_keeps_the_means_and_follows_ascending_labels(
     np.testing.assert_allclose(moves[:, :4].sum(axis=1), np.zeros(60), atol=1e-12)
     np.testing.assert_allclose(moves[:, 4:7].sum(axis=1), np.zeros(60), atol=1e-12)
     assert influence(comparisons, fit, comparisons.item * 10 - 7).tolist() == moves.tolist()
-    monkeypatch.setattr(covariates, "MAX_ROWS", 25)
+    monkeypatch.setattr(comparison_arrays, "LABEL_ROWS", 25)
     assert influence(comparisons, fit, comparisons.item).tolist() == moves.tolist()
 
 

@@ -8,7 +8,6 @@ are one vote, or none where they contradict each other.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -16,13 +15,12 @@ from numpy.typing import NDArray
 
 from hearteval.analysis.columns import JudgmentColumns, Names, PackedMarks
 from hearteval.stats.comparisons import (
-    MAX_PARTS,
-    PART_ROWS,
     BoolArray,
     FloatArray,
     IntArray,
     Packed,
     pack,
+    parts_of_runs,
 )
 
 ABSENT: Final = -2
@@ -85,19 +83,11 @@ class PairVotes:
 
 def merge_votes(columns: JudgmentColumns) -> PairVotes:
     """Merge both orders of each rater, overall and on each axis."""
-    parts = [_merge(columns.select(rows)) for rows in _whole_pairs(columns)]
+    parts = [_merge(columns.select(rows)) for rows in parts_of_runs(columns.pair)]
     names = ("item", "texts", "systems", "votes")
     joined: Any = {name: np.concatenate([part[name] for part in parts]) for name in names}
     marks = {axis: np.concatenate([part[axis] for part in parts]) for axis in columns.marks}
     return PairVotes(names=columns.names, marks=PackedMarks(marks), **joined)
-
-
-def _whole_pairs(columns: JudgmentColumns) -> list[slice]:
-    """Return which rows to merge at once: some hundred thousand, no pair in two parts."""
-    n, pair = len(columns), columns.pair
-    near = np.arange(PART_ROWS, n, max(PART_ROWS, n // MAX_PARTS))
-    ends = [0, *np.unique(np.searchsorted(pair, pair[near])).tolist(), n]
-    return [slice(*each) for each in pairwise(ends)]
 
 
 def _merge(columns: JudgmentColumns) -> dict[str, NDArray[Any]]:

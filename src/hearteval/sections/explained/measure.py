@@ -36,7 +36,7 @@ from hearteval.analysis.ranking.warnings import JUDGMENTS
 from hearteval.analysis.words import count_formatting, count_words
 from hearteval.domain import Completion, Rater, System, display_form
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.bradley_terry.covariates import relative_difference
+from hearteval.stats.bradley_terry.covariates import Covariate, TextDifference
 from hearteval.stats.comparisons import FloatArray, pack
 
 USUAL = 0.9
@@ -119,13 +119,13 @@ def measure_confounders(
         if completion.system_id in ids and not completion.is_withdrawn
     }
     values = _covariates(judgments, data, counts)
-    left_out = {name: UNVARIED[name] for name in UNVARIED if not values[name].any()}
+    left_out = {name: UNVARIED[name] for name in UNVARIED if not values[name][:].any()}
     varied = {name: column for name, column in values.items() if name not in left_out}
     names = [system.name for system in systems]
     held, problem = None, None
     try:
         steps = {
-            name: _step(column) if name in UNVARIED else 1.0 for name, column in varied.items()
+            name: _step(column[:]) if name in UNVARIED else 1.0 for name, column in varied.items()
         }
         held, undetermined = control_determined(
             comparisons, varied, names, steps=steps, level=level
@@ -151,7 +151,7 @@ def measure_confounders(
 
 def _covariates(
     judgments: Judgments, data: StudyData, counts: Mapping[str, Counts]
-) -> dict[str, FloatArray]:
+) -> dict[str, Covariate]:
     """Return each covariate of each judgment, first minus second."""
     place = {completion_id: i for i, completion_id in enumerate(counts)}
     # The two of a pair: what one of them is not is the other.
@@ -160,11 +160,10 @@ def _covariates(
     first = pack(judgments.first_completion.known(place))
     second = pack(data.pairs.known(both, judgments.pair) - first)
     table = np.array([*counts.values()], dtype=np.float64).reshape(-1, len(UNVARIED))
-    values = {
-        name: relative_difference(of[first], of[second])
-        for name, of in zip(UNVARIED, table.T, strict=True)
+    values: dict[str, Covariate] = {
+        name: TextDifference(first, second, of) for name, of in zip(UNVARIED, table.T, strict=True)
     }
-    return values | {"position": np.ones(len(judgments))}
+    return values | {"position": np.broadcast_to(1.0, len(judgments))}
 
 
 def _step(differences: FloatArray) -> float:

@@ -11,10 +11,13 @@ differences of strengths matter, so information matrices are singular along equa
 vectors); as many constraints (strengths of mean 0) fix the parameters.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
@@ -25,6 +28,8 @@ from hearteval.stats.comparisons import (
     IntArray,
     blocks_of_labels,
     order_pairs,
+    pack,
+    packed_columns,
     select_comparisons,
     sum_by,
     win_matrix,
@@ -37,6 +42,30 @@ COLLINEARITY_TOLERANCE = 1e-8
 """Part of a covariate, by root mean square, that systems and other covariates must leave open."""
 LARGE_MOVE = 0.1
 """Change of log odds in one step above which a fit is not yet near a maximum."""
+
+
+class Covariate(Protocol):
+    """A covariate of many rows, an array or what is made one when rows are asked for."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: slice | IntArray, /) -> FloatArray: ...
+
+
+Covariates = FloatArray | Sequence[Covariate]
+"""Some covariates: an array, (n_rows, k), or k of them."""
+
+
+class TextDifference:
+    """How two texts of each row differ, left minus right: `relative_difference` of their values."""
+
+    def __init__(self, left: NDArray[Any], right: NDArray[Any], value: FloatArray) -> None:
+        self.left, self.right, self.value = left, right, value
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __getitem__(self, rows: slice | IntArray) -> FloatArray:
+        return relative_difference(self.value[self.left[rows]], self.value[self.right[rows]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,25 +97,45 @@ class Rows:
         return np.asarray((self.won + self.lost) * expit(eta) * expit(-eta))
 
 
-def merge_rows(comparisons: Comparisons, covariates: FloatArray, label: IntArray) -> Rows:
+def merge_rows(comparisons: Comparisons, covariates: Sequence[Covariate], label: IntArray) -> Rows:
     """Turn, merge and sort comparisons; rows with different labels are not merged."""
+    n, lie = comparisons.n_systems, packed_columns(comparisons)
+    low, high = (of(lie["left"], lie["right"]) for of in (np.minimum, np.maximum))
+    cell = pack((label * n + low) * n + high)
+    if int(cell.max(initial=0)) >= len(cell):  # labels are too many to be told apart in a table
+        return _merge(comparisons, covariates, cell)
+    parts = [
+        _merge(select_comparisons(comparisons, rows), [one[rows] for one in covariates], cell[rows])
+        for rows, _ in blocks_of_labels(cell)
+        if len(rows)
+    ]
+    return Rows(
+        **{
+            each.name: np.concatenate([getattr(part, each.name) for part in parts])
+            for each in fields(Rows)
+        }
+    )
+
+
+def _merge(comparisons: Comparisons, covariates: Sequence[Covariate], cell: NDArray[Any]) -> Rows:
+    """Do the same, given a number for label, lower and higher system of each row."""
     n = comparisons.n_systems
+    _, _, score = order_pairs(comparisons)
     is_turned = comparisons.left > comparisons.right
-    turned = np.where(is_turned[:, None], -covariates, covariates)
-    low, high, score = order_pairs(comparisons)
-    cell = (label * n + low) * n + high
-    del low, high, is_turned
+    turned = np.empty((len(cell), len(covariates)))
+    for place, one in enumerate(covariates):
+        turned[:, place] = np.where(is_turned, -one[:], one[:])
     order = np.lexsort((*turned.T[::-1], cell))
-    is_new = np.diff(cell[order], prepend=-1) != 0
+    is_new = np.diff(cell[order].astype(np.int64), prepend=-1) != 0
     for column in turned.T:
         is_new[1:] |= np.diff(column[order]) != 0
     rows, group = order[is_new], np.cumsum(is_new) - 1
     weight, score = comparisons.total_weight[order], score[order]
-    labels, pair = np.divmod(cell[rows], n * n)
+    labels, pair = np.divmod(cell[rows].astype(np.int64), n * n)
     return Rows(
-        label=labels,
-        first=pair // n,
-        second=pair % n,
+        label=pack(labels),
+        first=pack(pair // n),
+        second=pack(pair % n),
         covariates=turned[rows],
         won=sum_by(group, weight * score, len(rows)),
         lost=sum_by(group, weight * (1 - score), len(rows)),
@@ -197,8 +246,8 @@ def relative_difference(left: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray((left - right) / np.where(total > 0, total, 1.0))
 
 
-def fit_with_covariates(comparisons: Comparisons, covariates: FloatArray) -> CovariateFit:
-    """Fit strengths and effects of covariates, (n_rows, k), by maximum likelihood; a tie is half.
+def fit_with_covariates(comparisons: Comparisons, covariates: Covariates) -> CovariateFit:
+    """Fit strengths and effects of k covariates by maximum likelihood; a tie is half.
 
     Rows count with their weights. Assumes that an effect is the same for all systems and raters
     and linear in log odds.
@@ -209,15 +258,15 @@ def fit_with_covariates(comparisons: Comparisons, covariates: FloatArray) -> Cov
             from losses. `ids` are then the indices of the covariates.
         ValueError: Covariates are not finite or of another length.
     """
-    _require_finite(comparisons, covariates)
+    columns = _finite_columns(comparisons, covariates)
     require_identified(win_matrix(comparisons))
-    rows = merge_rows(comparisons, covariates, np.zeros(len(comparisons), dtype=np.int64))
+    rows = merge_rows(comparisons, columns, np.zeros(len(comparisons), dtype=np.int64))
     with one_blas_thread():
         return _fit_rows(rows, _split_covariates(rows, comparisons.n_systems))
 
 
 def influence(
-    comparisons: Comparisons, covariates: FloatArray, fit: CovariateFit, cluster: IntArray
+    comparisons: Comparisons, covariates: Covariates, fit: CovariateFit, cluster: IntArray
 ) -> FloatArray:
     """Return how far each cluster moves (theta - mean theta, beta), as (n_clusters, S + k).
 
@@ -228,12 +277,13 @@ def influence(
     Raises:
         ValueError: Covariates are not finite or of another length.
     """
-    _require_finite(comparisons, covariates)
+    columns = _finite_columns(comparisons, covariates)
     shift = _equal_shift(len(fit.information), comparisons.n_systems)
     scores = []
     with one_blas_thread():
         for some, label in blocks_of_labels(np.unique(cluster, return_inverse=True)[1]):
-            rows = merge_rows(select_comparisons(comparisons, some), covariates[some], label)
+            part, of_part = select_comparisons(comparisons, some), [one[some] for one in columns]
+            rows = merge_rows(part, of_part, label)
             d = incidence(rows, comparisons.n_systems)
             derivatives = scipy.sparse.hstack(
                 (d, scipy.sparse.csr_array(rows.covariates)), format="csr"
@@ -244,18 +294,26 @@ def influence(
         return np.asarray(np.concatenate(scores) @ inverse)
 
 
-def _require_finite(comparisons: Comparisons, covariates: FloatArray) -> None:
-    if covariates.ndim != 2 or len(covariates) != len(comparisons):
+def columns_of(covariates: Covariates) -> Sequence[Covariate]:
+    """Return covariates one by one."""
+    return [*covariates.T] if isinstance(covariates, np.ndarray) else covariates
+
+
+def _finite_columns(comparisons: Comparisons, covariates: Covariates) -> Sequence[Covariate]:
+    columns, n = columns_of(covariates), len(comparisons)
+    if {*map(np.shape, columns)} - {(n,)}:
         raise ValueError(
-            f"covariates must be ({len(comparisons)}, k), a row for each comparison,"
-            f" not {covariates.shape}"
+            f"covariates must be ({n}, k), a row for each comparison, not {np.shape(covariates)}"
         )
-    is_bad = ~np.isfinite(covariates).all(axis=1)
+    is_bad = np.zeros(n, dtype=np.bool_)
+    for one in columns:
+        is_bad |= ~np.isfinite(one[:])
     if is_bad.any():
         raise ValueError(
             f"row {np.argmax(is_bad)} has a covariate that is missing or infinite"
             f" ({is_bad.sum()} such rows)"
         )
+    return columns
 
 
 def _equal_shift(n_parameters: int, n_systems: int) -> FloatArray:
@@ -271,10 +329,13 @@ def _split_covariates(rows: Rows, n_systems: int) -> _Basis:
     met = (d.T @ scipy.sparse.diags_array(n) @ d).toarray()
     c = np.linalg.solve(fix_gauge(met, slice(0, n_systems)), d.T @ (n[:, None] * x))
     root = np.sqrt(n)[:, None]
-    q, t = np.linalg.qr(root * (x - d @ c))
-    left_open = np.zeros(x.shape[1])
+    sizes = np.linalg.norm(root * x, axis=0)
+    x -= d @ c
+    x *= root
+    q, t = np.linalg.qr(x)
+    left_open = np.zeros(len(sizes))
     left_open[: len(t)] = np.abs(np.diag(t))
-    is_fixed = left_open <= COLLINEARITY_TOLERANCE * np.linalg.norm(root * x, axis=0)
+    is_fixed = left_open <= COLLINEARITY_TOLERANCE * sizes
     if is_fixed.any():
         reason = "each is 0 throughout, or follows from the systems and other covariates"
         raise not_determined("effects of covariates", np.flatnonzero(is_fixed), reason)

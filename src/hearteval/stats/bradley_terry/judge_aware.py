@@ -103,7 +103,7 @@ def fit_judge_aware(comparisons: Comparisons) -> JudgeAwareFit:
     """
     n_judges = _count_judges(comparisons)
     start = _fit_pooled(comparisons, n_judges)
-    rows = merge_rows(comparisons, np.ones((len(comparisons), 1)), comparisons.rater)
+    rows = merge_rows(comparisons, [np.ones(len(comparisons))], comparisons.rater)
     with one_blas_thread():
         point, n_iterations = _climb(
             rows, _Point(theta=start.theta, a=np.ones(n_judges), b=np.full(n_judges, start.beta[0]))
@@ -133,7 +133,7 @@ def influence(comparisons: Comparisons, fit: JudgeAwareFit, cluster: IntArray) -
     with one_blas_thread():
         for some, label in blocks_of_labels(np.unique(cluster, return_inverse=True)[1]):
             part, n = select_comparisons(comparisons, some), int(label.max()) + 1
-            rows = merge_rows(part, np.ones((len(part), 1)), part.rater * n + label)
+            rows = merge_rows(part, [np.ones(len(part))], part.rater * n + label)
             by_judge = replace(rows, label=rows.label // n)
             by_cluster = replace(rows, label=rows.label % n)
             odds = point.log_odds(by_judge)
@@ -164,7 +164,7 @@ def _count_judges(comparisons: Comparisons) -> int:
 def _fit_pooled(comparisons: Comparisons, n_judges: int) -> CovariateFit:
     require_identified(win_matrix(comparisons))
     try:
-        return fit_with_covariates(comparisons, np.ones((len(comparisons), 1)))
+        return fit_with_covariates(comparisons, [np.ones(len(comparisons))])
     except NotIdentifiedError as error:
         reason = "position and systems cannot be told apart: show pairs both ways"
         raise not_determined(OF_JUDGES, np.arange(n_judges), reason) from error

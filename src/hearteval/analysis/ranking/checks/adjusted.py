@@ -20,7 +20,12 @@ from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry import covariates as controlled_fit
 from hearteval.stats.bradley_terry import judge_aware as judged_fit
 from hearteval.stats.bradley_terry.clustered_variance import ClusteredVariance
-from hearteval.stats.bradley_terry.covariates import relative_difference
+from hearteval.stats.bradley_terry.covariates import (
+    Covariate,
+    Covariates,
+    columns_of,
+    relative_difference,
+)
 from hearteval.stats.bradley_terry.differences import MIN_SE
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA, fit_bradley_terry
 from hearteval.stats.bradley_terry.intervals import (
@@ -241,7 +246,7 @@ def make_effect(
 
 def control(
     comparisons: Comparisons,
-    covariates: FloatArray,
+    covariates: Covariates,
     *,
     names: Sequence[str],
     steps: Mapping[str, float],
@@ -270,7 +275,7 @@ def control(
     except NotIdentifiedError as error:
         raise _named(error, names, list(steps), wording, "covariates") from error
     n = len(names)
-    bears = [column != 0 for column in covariates.T]
+    bears = [column[:] != 0 for column in columns_of(covariates)]
     support = find_support(
         comparisons,
         (*names, *(f"effect of {name}" for name in steps)),
@@ -315,7 +320,7 @@ def control(
 
 def control_determined(
     comparisons: Comparisons,
-    values: Mapping[str, FloatArray],
+    values: Mapping[str, Covariate],
     names: Sequence[str],
     *,
     steps: Mapping[str, float],
@@ -333,7 +338,7 @@ def control_determined(
         try:
             held = control(
                 comparisons,
-                np.stack([values[name] for name in kept], axis=1),
+                [values[name] for name in kept],
                 names=names,
                 steps={name: steps[name] for name in kept},
                 level=level,
@@ -365,7 +370,7 @@ def find_tests(effects: Sequence[Effect], *, level: float) -> tuple[EffectTest, 
 
 def _df_of_effects(
     comparisons: Comparisons,
-    covariates: FloatArray,
+    covariates: Covariates,
     df: int,
     *,
     over_raters: bool,
@@ -377,7 +382,8 @@ def _df_of_effects(
     texts, as all is that is not the same in every comparison, over their few writers.
     """
     found = []
-    for column in covariates.T:
+    for each in columns_of(covariates):
+        column = each[:]
         rows = column != 0
         n_own = len(np.unique(comparisons.item[rows]))
         n_people = len(np.unique(comparisons.rater[rows & (comparisons.rater >= 0)]))
