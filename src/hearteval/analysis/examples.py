@@ -13,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hearteval.analysis.ids import Ids
 from hearteval.analysis.judgments import Judgments
 from hearteval.domain import System
-from hearteval.stats.comparisons import IntArray
+from hearteval.stats.comparisons import IntArray, pack
 
 ChosenAs = Literal["contested", "decisive", "random"]
 N_OF_EACH = 2
@@ -117,26 +118,27 @@ class _Compared:
         self, judgments: Judgments, names: Mapping[str, str], people: Collection[str]
     ) -> None:
         self.judgments = judgments
-        pair_codes, first, self.pair = np.unique(
-            judgments.pair.codes, return_index=True, return_inverse=True
-        )
+        order = np.argsort(judgments.pair.codes, kind="stable")
+        self.order = pack(order)
+        in_order = judgments.pair.codes[order]
+        self.starts = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1])[: len(order)])
+        self.n = np.diff(self.starts, append=len(order))
+        first = order[self.starts]
         self.names = [names.get(id_, "") for id_ in judgments.first_system.values]
         _, place = np.unique(self.names, return_inverse=True)
         ends = np.stack([judgments.first_system.codes[first], judgments.second_system.codes[first]])
         self.left, self.right = np.take_along_axis(ends, np.argsort(place[ends], axis=0), axis=0)
-        pair_values = judgments.pair.values
-        self.pair_ids = [pair_values[k] for k in pair_codes]
-        items = judgments.item
-        self.item_ids = [items.values[k] for k in items.codes[first]]
-        self.n = np.bincount(self.pair)
-        self.rows = np.split(np.argsort(self.pair, kind="stable"), np.cumsum(self.n)[:-1])
+        self.place = place
+        self.pair_ids = Ids.of(judgments.pair.values)[in_order[self.starts]]
+        self.item = judgments.item[first]
+        judgments = judgments.select(order)
         winner, strength = judgments.winner, judgments.strength
-        won = [winner == end[self.pair] for end in (self.left, self.right)]
+        won = [winner == np.repeat(end, self.n) for end in (self.left, self.right)]
         self.n_for = np.stack([self._sum(side) for side in won])
         self.strengths = np.stack([self._sum(side * strength) for side in won])
         is_person = judgments.rater.is_in(people)
         leads = [
-            self._sum((won[1].astype(np.int64) - won[0]) * kind) for kind in (~is_person, is_person)
+            self._sum((won[1].astype(np.int8) - won[0]) * kind) for kind in (~is_person, is_person)
         ]
         self.opposed = {*np.flatnonzero(leads[0] * leads[1] < 0).tolist()}
         self.contest = self.strengths.min(axis=0) / self.n
@@ -146,32 +148,34 @@ class _Compared:
         self.is_contested, self.is_decisive = is_contested, is_decisive & ~is_contested
 
     def _sum(self, values: NDArray[Any]) -> IntArray:
-        return np.bincount(self.pair, weights=values, minlength=len(self.pair_ids)).astype(np.int64)
+        """Return the sums of values by pair, whose rows stand together."""
+        if not len(self.starts):
+            return np.zeros(0, dtype=np.int64)
+        return np.add.reduceat(values, self.starts, dtype=np.int64)
 
     def by_systems(self) -> Iterator[list[int]]:
         """Yield the pairs of each two systems, in the order of their names."""
-        found: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for k, (left, right) in enumerate(
-            zip(self.left.tolist(), self.right.tolist(), strict=True)
-        ):
-            found[self.names[left], self.names[right]].append(k)
-        for _, places in sorted(found.items()):
-            yield places
+        key = self.place[self.left] * len(self.names) + self.place[self.right]
+        order = np.argsort(key, kind="stable")
+        for places in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+            if len(places):
+                yield places.tolist()
 
     def example(self, k: int, chosen_as: ChosenAs) -> Example:
         """Return one of them, to be read."""
         ahead = np.sign(self.strengths[1, k] - self.strengths[0, k])
+        rows = self.order[self.starts[k] :][: self.n[k]]
         left, right = self.names[self.left[k]], self.names[self.right[k]]
         return Example(
             pair_id=self.pair_ids[k],
-            item_id=self.item_ids[k],
+            item_id=self.item.values[self.item.codes[k]],
             left=left,
             right=right,
             chosen_as=chosen_as,
             contest=float(self.contest[k]),
             lead=float(self.lead[k]),
             ahead=(None, right, left)[ahead],
-            assignment_ids=tuple(sorted(self.judgments.select(self.rows[k]).assignment)),
+            assignment_ids=tuple(sorted(self.judgments.select(rows).assignment)),
             is_opposed=k in self.opposed,
         )
 
@@ -180,7 +184,11 @@ def _choose(
     found: _Compared, places: Collection[int], *, seed: int, n_of_each: int
 ) -> list[Example]:
     """Choose among the comparisons of two systems, which say by themselves what they could be."""
-    drawn = sorted(places, key=lambda k: _chance(seed, found.pair_ids[k]))
+    chance = {
+        k: _chance(seed, id_)
+        for k, id_ in zip(places, found.pair_ids[np.array(places)], strict=True)
+    }
+    drawn = sorted(places, key=chance.__getitem__)
     contest, lead = found.contest, found.lead
     contested = [k for k in drawn if found.is_contested[k]]
     contested.sort(key=lambda k: (k not in found.opposed, -contest[k], lead[k]))

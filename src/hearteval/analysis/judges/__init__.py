@@ -126,30 +126,36 @@ def consistency_results(
     judgments: Judgments, *, raters: Mapping[str, str], level: float
 ) -> tuple[Consistency, ...]:
     """Return, by judge, how often a pair has one winner in both orders, and when asked again."""
-    names = sorted({raters[id_] for id_ in judgments.rater.present})
-    place = {name: k for k, name in enumerate(names)}
-    rater = judgments.rater.numbers({id_: place.get(name, -1) for id_, name in raters.items()})
-    shown = rater, judgments.pair.codes, judgments.first_system.codes
-    last = last_rows(*shown, judgments.repeat)
-    rows, rater = judgments.select(last), rater[last]
-    # One number for each pair as a rater was shown it, and for each pair.
-    order = shown[0][last] * len(rows.pair.values) + rows.pair.codes
-    both = order * len(rows.first_system.values) + rows.first_system.codes
+    ids_of: dict[str, set[str]] = defaultdict(set)
+    for id_ in judgments.rater.present:
+        ids_of[raters[id_]].add(id_)
+    return tuple(
+        _consistency(name, check, values, level=level)
+        for name, ids in sorted(ids_of.items())
+        for check, values in _asked_twice(judgments.by(ids)).items()
+        if values
+    )
+
+
+def _asked_twice(judgments: Judgments) -> dict[str, list[tuple[str, float]]]:
+    """Return where one rater saw a pair in both orders, or again, what `_same_winner` has."""
+    last = last_rows(judgments.pair.codes, judgments.first_system.codes, judgments.repeat)
+    rows = judgments.select(last)
+    # One number for each pair as it was shown.
+    pair, first = rows.pair.codes, rows.first_system
+    both = pair.astype(np.int64) * len(first.values) + first.codes
     is_first = rows.repeat == 0
     firsts = np.flatnonzero(is_first)
-    of_two = first_of_two(order[firsts])
+    of_two = first_of_two(pair[firsts])
     one, other = firsts[of_two], firsts[of_two + 1]
     again = np.flatnonzero(~is_first)
     before = np.searchsorted(both[firsts], both[again])
     is_known = before < len(firsts)
     is_known[is_known] = both[firsts[before[is_known]]] == both[again[is_known]]
-    pairs = {"order": (one, other), "repeat": (again[is_known], firsts[before[is_known]])}
-    return tuple(
-        _consistency(name, check, values, level=level)
-        for k, name in enumerate(names)
-        for check, (at, beside) in pairs.items()
-        if (values := _same_winner(rows, at[rater[at] == k], beside[rater[at] == k]))
-    )
+    return {
+        "order": _same_winner(rows, one, other),
+        "repeat": _same_winner(rows, again[is_known], firsts[before[is_known]]),
+    }
 
 
 def _same_winner(rows: Judgments, one: IntArray, other: IntArray) -> list[tuple[str, float]]:

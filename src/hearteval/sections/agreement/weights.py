@@ -10,9 +10,10 @@ weight by chance.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import (
@@ -24,7 +25,7 @@ from hearteval.analysis.estimates import (
 )
 from hearteval.domain import AXES, Axis
 from hearteval.stats import one_blas_thread
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, pack
 from hearteval.stats.means import q_where_tested
 from hearteval.stats.special import expit
 
@@ -163,18 +164,21 @@ def _fit_kind(kind: str, columns: JudgmentColumns, rows: BoolArray, *, level: fl
 
 def _patterns(
     columns: JudgmentColumns, rows: BoolArray
-) -> tuple[FloatArray, FloatArray, FloatArray, tuple[IntArray, IntArray, IntArray]]:
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
     """Return marks, choice and number of each pattern; item, rater and pattern of each row."""
-    pattern = np.rint(2 * columns.score[rows]).astype(np.int64)
+    columns = columns.select(rows)
+    pattern = np.rint(2 * columns.score).astype(np.int16)
     for axis in AXES:
-        mark = np.nan_to_num(columns.marks[axis][rows], nan=0.5)
-        pattern = pattern * _LEVELS + np.rint(2 * mark).astype(np.int64)
-    seen, pattern = np.unique(pattern, return_inverse=True)
+        mark = np.nan_to_num(columns.marks[axis], nan=0.5)
+        pattern = pattern * _LEVELS + np.rint(2 * mark).astype(np.int16)
+    n_of = np.bincount(pattern)
+    seen = np.flatnonzero(n_of)
+    pattern = np.searchsorted(seen, pattern).astype(np.int16)
     digits = seen[:, np.newaxis] // _LEVELS ** np.arange(len(AXES), -1, -1) % _LEVELS
     y, marks = digits[:, 0] / 2, digits[:, 1:] / 2 - 0.5
     x = np.column_stack((marks, np.ones(len(seen))))
-    counts = np.bincount(pattern, minlength=len(seen)).astype(np.float64)
-    return x, y, counts, (columns.item[rows], columns.sampled_rater[rows], pattern)
+    counts = n_of[seen].astype(np.float64)
+    return x, y, counts, (pack(columns.item), pack(columns.sampled_rater), pattern)
 
 
 def fit_logistic(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray | None:
@@ -214,7 +218,7 @@ def _influence(
     y: FloatArray,
     counts: FloatArray,
     beta: FloatArray,
-    of_rows: tuple[IntArray, IntArray, IntArray],
+    of_rows: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
 ) -> _Cells:
     """Return what each cell moves the coefficients of the axes by.
 
@@ -226,7 +230,13 @@ def _influence(
         information = (x * (counts * p * (1 - p))[:, np.newaxis]).T @ x
         of_beta = np.linalg.solve(information, (x * (y - p)[:, np.newaxis]).T).T[:, :-1]
     n_raters = int(rater.max()) + 2
-    keys, cell = np.unique(item * n_raters + rater + 1, return_inverse=True)
+    labels = item.astype(np.int64)
+    labels *= n_raters
+    labels += rater
+    labels += 1
+    keys = np.unique(labels)
+    cell = pack(np.searchsorted(keys, labels))
+    del labels
     influence: FloatArray = np.stack(
         [np.bincount(cell, weights=column[pattern], minlength=len(keys)) for column in of_beta.T],
         axis=1,

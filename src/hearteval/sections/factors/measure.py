@@ -24,7 +24,7 @@ from hearteval.domain import AXES, Axis
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import factors, one_blas_thread
 from hearteval.stats.agreement.cronbach import alpha_of_rows
-from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.comparisons import FloatArray, IntArray, pack
 from hearteval.stats.factors import FactorFit
 
 MIN_ITEMS, MIN_COMPLETIONS, MIN_AXES = 5, 50, 3
@@ -161,23 +161,24 @@ def score_completions(columns: JudgmentColumns) -> CompletionScores | None:
     axes = tuple(axis for axis in AXES if axis in columns.marks)
     if not axes:
         return None
-    who, unit = np.unique(
-        np.where(columns.is_person, len(columns.names.raters), columns.rater), return_inverse=True
-    )
+    unit = np.where(columns.is_person, len(columns.names.raters), columns.rater)
+    who = np.unique(unit)
+    unit = pack(np.searchsorted(who, unit))
     names = [*(rater.name for rater in columns.names.raters), PEOPLE]
     n_texts = len(columns.names.completions)
     shape = (len(who), n_texts)
-    key = np.concatenate(
-        [unit * n_texts + columns.first_text, unit * n_texts + columns.second_text]
-    )
+    n_cells = len(who) * n_texts
+    sides = [pack(of) for of in (columns.first_text, columns.second_text)]
 
     def mean_scores(first: FloatArray) -> FloatArray:
         """Return the mean score of each completion by rater, NaN where it has none."""
-        both = np.concatenate([first, 1 - first])
-        is_given = ~np.isnan(both)
-        at = key[is_given]
-        n = np.bincount(at, minlength=shape[0] * n_texts)
-        total = np.bincount(at, both[is_given], shape[0] * n_texts).astype(np.float64)
+        is_given = ~np.isnan(first)
+        n, total = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells)
+        # Scores are halves, so that no order of summing them changes a digit.
+        for text, score in zip(sides, (first, 1 - first), strict=True):
+            at = (unit[is_given].astype(np.int64) * n_texts) + text[is_given]
+            n += np.bincount(at, minlength=n_cells)
+            total += np.bincount(at, score[is_given], n_cells)
         return _divide(total, n).reshape(shape)
 
     item = np.zeros(n_texts, dtype=np.int64)

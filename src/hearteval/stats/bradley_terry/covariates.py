@@ -301,10 +301,9 @@ def columns_of(covariates: Covariates) -> Sequence[Covariate]:
 
 def _finite_columns(comparisons: Comparisons, covariates: Covariates) -> Sequence[Covariate]:
     columns, n = columns_of(covariates), len(comparisons)
-    if {*map(np.shape, columns)} - {(n,)}:
-        raise ValueError(
-            f"covariates must be ({n}, k), a row for each comparison, not {np.shape(covariates)}"
-        )
+    is_flat = isinstance(covariates, np.ndarray) and covariates.ndim != 2
+    if is_flat or {*map(len, columns)} - {n}:
+        raise ValueError(f"covariates must be ({n}, k), a row for each comparison")
     is_bad = np.zeros(n, dtype=np.bool_)
     for one in columns:
         is_bad |= ~np.isfinite(one[:])
