@@ -105,7 +105,7 @@ class Coded:
     values: Sequence[Any]
     """Each once; some may stand in no row. `Ids` where there are very many."""
     codes: NDArray[np.int32]
-    """Place of each row's value; int8 or int16 where there are few values."""
+    """Place of each row's value, in as few bytes as they need."""
 
     def __getitem__(self, rows: Rows) -> "Coded":
         return Coded(self.values, self.codes[rows])
