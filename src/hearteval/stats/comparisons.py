@@ -197,6 +197,18 @@ def number_labels(labels: IntArray) -> tuple[IntArray, int]:
     return (np.cumsum(occurs) - 1)[labels], int(occurs.sum())
 
 
+def renumber(labels: NDArray[Any]) -> NDArray[Any]:
+    """Number any labels from 0 in their order, packed."""
+    return pack(np.searchsorted(np.unique(labels), labels))
+
+
+def with_columns(comparisons: Comparisons, **columns: NDArray[Any]) -> Comparisons:
+    """Return comparisons with other columns; those that stay are shared as they lie."""
+    return Comparisons(
+        n_systems=comparisons.n_systems, **{**packed_columns(comparisons), **columns}
+    )
+
+
 def sum_by(keys: IntArray, values: FloatArray, n_keys: int) -> FloatArray:
     """Sum values by key, the same to the last digit whatever the order of rows."""
     if not _are_halves(values):
@@ -288,7 +300,7 @@ def count_comparisons(comparisons: Comparisons) -> IntArray:
 
 def count_wins(comparisons: Comparisons) -> tuple[IntArray, FloatArray]:
     """Count by system its comparisons and the wins among them, a tie half, weights apart."""
-    once = replace(comparisons, weight=np.ones(len(comparisons)))
+    once = with_columns(comparisons, weight=np.ones(len(comparisons)))
     return count_comparisons(comparisons), win_matrix(once).sum(axis=1)
 
 
@@ -296,7 +308,7 @@ def select_comparisons(comparisons: Comparisons, rows: BoolArray | IntArray | sl
     """Return some of the rows, all systems kept."""
     lie = packed_columns(comparisons)
     some: dict[str, Any] = {name: column[rows] for name, column in lie.items()}
-    return replace(comparisons, **some)
+    return with_columns(comparisons, **some)
 
 
 def count_items(comparisons: Comparisons) -> IntArray:

@@ -6,13 +6,12 @@ change a digit of what is computed from them.
 """
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.stats.comparisons import Comparisons, IntArray, pack, packed_columns
+from hearteval.stats.comparisons import Comparisons, IntArray, pack, packed_columns, with_columns
 
 CodeArray = NDArray[np.integer]
 
@@ -90,7 +89,7 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
     found: dict[str, Any] = dict(zip(names, distinct, strict=True))
     found["score"], found["weight"] = found["score"] / 2, weights[found["weight"]]
     found |= {name: found[name].astype(np.int64) - 1 for name in people}
-    return replace(comparisons, **found, count=count)
+    return with_columns(comparisons, **found, count=count)
 
 
 def _renamed(

@@ -21,7 +21,7 @@ from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.anchored import Anchored, Spread, anchor
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA
 from hearteval.stats.bradley_terry.measured import Measured, measure
-from hearteval.stats.comparisons import Comparisons, FloatArray, select_comparisons
+from hearteval.stats.comparisons import Comparisons, FloatArray, select_comparisons, with_columns
 from hearteval.stats.special import ndtri
 
 JUDGES: Final = "judges"
@@ -195,7 +195,7 @@ def anchor_judgments(
         rater_ids=raters,
         writers=data.writers,
     )
-    votes = replace(votes, weight=np.ones(len(votes)))
+    votes = with_columns(votes, weight=np.ones(len(votes)))
     is_person = votes.rater >= 0
     found = rank_anchored(
         select_comparisons(votes, is_person),

@@ -208,14 +208,14 @@ def vary(
     Raises:
         NotIdentifiedError: Under two items or, for ``two-way``, two raters.
     """
-    item, rater = comparisons.item, comparisons.rater
     if used in OVER_RATERS:
-        over = vary_over_items_and_raters(influence_of, item, rater)
+        over = vary_over_items_and_raters(influence_of, comparisons.item, comparisons.rater)
     else:
-        over = vary_over_items(influence_of, item)
+        over = vary_over_items(influence_of, comparisons.item)
     if comparisons.writer is None or used not in OVER_WRITERS:
         return over
-    return add_writers(over, influence_of, item, rater, comparisons.writer)
+    of = comparisons
+    return add_writers(over, influence_of, of.item, of.rater, comparisons.writer)
 
 
 def _clustered(

@@ -32,6 +32,7 @@ from hearteval.stats.comparisons import (
     FloatArray,
     count_comparisons,
     select_comparisons,
+    with_columns,
 )
 from hearteval.stats.tally import count_equal
 
@@ -226,7 +227,7 @@ def rank_votes(
     """
     _check_strengths(votes)
     comparisons, n_dropped = _drop_ties(votes, policy)
-    once = replace(comparisons, weight=np.ones(len(comparisons)))
+    once = with_columns(comparisons, weight=np.ones(len(comparisons)))
     if votes.has_strength:
         once = count_equal(once)
     ranked = _rank(votes, once, policy)

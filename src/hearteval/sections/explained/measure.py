@@ -11,7 +11,7 @@ business here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from hearteval.analysis.words import count_formatting, count_words
 from hearteval.domain import Completion, Rater, System, display_form
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import Covariate, TextDifference
-from hearteval.stats.comparisons import FloatArray, pack
+from hearteval.stats.comparisons import FloatArray, pack, with_columns
 
 USUAL = 0.9
 """Part of the comparisons that differ at all: they differ by no more than the step shown."""
@@ -285,7 +285,7 @@ def _rate_judge_aware(
     comparisons, field = keep_rankable(everyone, systems)
     left = np.unique(comparisons.rater)
     return rank_judge_aware_panel(
-        replace(comparisons, rater=np.searchsorted(left, comparisons.rater)),
+        with_columns(comparisons, rater=np.searchsorted(left, comparisons.rater)),
         names=[system.name for system in field],
         judges=[judges[k].name for k in left],
         level=level,

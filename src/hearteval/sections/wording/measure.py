@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.estimates import Estimate, clustered_estimates, clustered_tests, with_q
 from hearteval.analysis.words import words_of
 from hearteval.domain import Completion, System
 from hearteval.protocol import load_protocol
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, renumber
 from hearteval.stats.variety import different_in_draw, recurring_in_draw
 
 Measure = Literal[
@@ -116,8 +117,8 @@ class WordingResults:
 class _Words(NamedTuple):
     """The words of many replies, a row each, text by text."""
 
-    kind: IntArray
-    text: IntArray
+    kind: NDArray[np.int32]
+    text: NDArray[np.int32]
     """Place of its reply."""
     is_emotion: BoolArray
     """By kind."""
@@ -133,13 +134,13 @@ class _Words(NamedTuple):
 class _Sequences(NamedTuple):
     """Words in a row: the number of each such sequence, and its text."""
 
-    number: IntArray
-    text: IntArray
+    number: NDArray[Any]
+    text: NDArray[np.int32]
 
     def of(self, texts: IntArray, is_chosen: BoolArray) -> tuple[IntArray, IntArray]:
         """Return those of some texts, each text as its place among them."""
         rows = is_chosen[self.text]
-        return self.number[rows], np.searchsorted(texts, self.text[rows])
+        return self.number[rows].astype(np.int64), np.searchsorted(texts, self.text[rows])
 
 
 Figures = dict[Measure, tuple[float, FloatArray]]
@@ -178,8 +179,9 @@ def _read(
     listed, is_feeling = load_protocol("emotion_words")["language"], _emotion_words().fullmatch
     items = {id_: k for k, id_ in enumerate(sorted({text.item_id for text in texts}))}
     is_listed = [language[text.item_id].split("-")[0].lower() == listed for text in texts]
-    kind = np.fromiter(map(number.__getitem__, chain.from_iterable(read)), np.int64)
-    text = np.repeat(np.arange(len(texts)), [len(each) for each in read])
+    kind = np.fromiter(map(number.__getitem__, chain.from_iterable(read)), np.int32)
+    text = np.repeat(np.arange(len(texts), dtype=np.int32), [len(each) for each in read])
+    del read
     return _Words(
         kind=kind,
         text=text,
@@ -233,7 +235,7 @@ def _measure(words: _Words, is_chosen: BoolArray) -> Figures:
     """Measure the chosen texts, which are of one system; without what has too little."""
     texts = np.flatnonzero(is_chosen)
     rows = is_chosen[words.text]
-    kind = words.kind[rows]
+    kind = words.kind[rows].astype(np.int64)
     text = np.searchsorted(texts, words.text[rows])
     item_of_text = words.item_of_text[texts]
     item, n_items = item_of_text[text], words.n_items
@@ -254,17 +256,18 @@ def _measure(words: _Words, is_chosen: BoolArray) -> Figures:
     return {measure: one for measure, one in found.items() if one is not None}
 
 
-def _sequences(kind: IntArray, text: IntArray, n: int) -> _Sequences:
+def _sequences(kind: NDArray[np.int32], text: NDArray[np.int32], n: int) -> _Sequences:
     """Return every `n` words in a row of one text."""
     n_rows = max(len(kind) - n + 1, 0)
-    number, n_kinds = kind[:n_rows], int(kind.max(initial=0)) + 1
+    number: NDArray[Any] = kind[:n_rows]
+    n_kinds = int(kind.max(initial=0)) + 1
     for k in range(1, n):
-        _, number = np.unique(number * n_kinds + kind[k : k + n_rows], return_inverse=True)
+        number = renumber(number.astype(np.int64) * n_kinds + kind[k : k + n_rows])
     is_whole = text[:n_rows] == text[len(text) - n_rows :]
     return _Sequences(number[is_whole], text[:n_rows][is_whole])
 
 
-def _openings(kind: IntArray, text: IntArray) -> _Sequences:
+def _openings(kind: NDArray[np.int32], text: NDArray[np.int32]) -> _Sequences:
     number, of_text = _sequences(kind, text, OPENING)
     _, first = np.unique(of_text, return_index=True)
     return _Sequences(number[first], of_text[first])

@@ -18,6 +18,7 @@ from hearteval.stats.comparisons import (
     IntArray,
     number_labels,
     order_pairs,
+    pack,
     sum_scores,
 )
 
@@ -116,7 +117,8 @@ def vary_over_items(influence_of: InfluenceOf, item: IntArray) -> ClusteredVaria
         NotIdentifiedError: Under two items.
     """
     label, n_items = number_labels(item)
-    covariance = _covariance(influence_of, label, n_items, "items")
+    del item
+    covariance = _covariance(influence_of, pack(label), n_items, "items")
     return ClusteredVariance(item=covariance, n_items=n_items, df=n_items - 1)
 
 
@@ -281,8 +283,10 @@ def _covariance(
         while start < n_clusters:
             stop = min(start + n_block, n_clusters)
             is_inside = (label >= start) & (label < stop)
-            # The rows outside are one cluster more, computed and not used.
-            inside = influence_of(np.where(is_inside, label - start, stop - start))[: stop - start]
+            own = label
+            if not is_inside.all():  # The rows outside are one cluster more, which is not used.
+                own = np.where(is_inside, label.astype(np.int64) - start, stop - start)
+            inside = influence_of(own)[: stop - start]
             total = total + inside.T @ inside
             drift = drift + inside.sum(axis=0)
             start, n_block = stop, max(1, BLOCK_NUMBERS // inside.shape[1])

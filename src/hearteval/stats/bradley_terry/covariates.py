@@ -30,6 +30,7 @@ from hearteval.stats.comparisons import (
     order_pairs,
     pack,
     packed_columns,
+    renumber,
     select_comparisons,
     sum_by,
     win_matrix,
@@ -281,7 +282,7 @@ def influence(
     shift = _equal_shift(len(fit.information), comparisons.n_systems)
     scores = []
     with one_blas_thread():
-        for some, label in blocks_of_labels(np.unique(cluster, return_inverse=True)[1]):
+        for some, label in blocks_of_labels(renumber(cluster)):
             part, of_part = select_comparisons(comparisons, some), [one[some] for one in columns]
             rows = merge_rows(part, of_part, label)
             d = incidence(rows, comparisons.n_systems)

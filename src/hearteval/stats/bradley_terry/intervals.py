@@ -25,6 +25,7 @@ from hearteval.stats.comparisons import (
     in_parts,
     number_labels,
     order_pairs,
+    pack,
     round_below,
 )
 from hearteval.stats.special import expit, ndtri, stdtrit
@@ -115,6 +116,7 @@ def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntA
     Clusters are in the order of their indices, those without a row left out.
     """
     row_cluster, n_clusters = number_labels(cluster)
+    row_cluster = pack(row_cluster)
     n_systems, n_rows = comparisons.n_systems, len(comparisons)
     n_cells = n_clusters * n_systems
     parts = [*in_parts(comparisons, n_cells=n_cells)]
@@ -126,7 +128,7 @@ def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntA
         *ends, residual = _residuals(part, theta)
         exact = round_below(residual, largest, 2 * n_rows)
         for side, end in enumerate(ends):
-            keys = row_cluster[rows] * n_systems + end
+            keys = row_cluster[rows].astype(np.int64) * n_systems + end
             sums[side] += np.bincount(keys, weights=exact, minlength=n_cells)
     return np.asarray(sums[0] - sums[1]).reshape(n_clusters, n_systems)
 

@@ -31,6 +31,7 @@ from hearteval.stats.comparisons import (
     FloatArray,
     IntArray,
     blocks_of_labels,
+    renumber,
     select_comparisons,
     sum_by,
     win_matrix,
@@ -131,7 +132,7 @@ def influence(comparisons: Comparisons, fit: JudgeAwareFit, cluster: IntArray) -
     point = _Point(theta=fit.theta, a=fit.discrimination, b=fit.position_bias)
     scores = []
     with one_blas_thread():
-        for some, label in blocks_of_labels(np.unique(cluster, return_inverse=True)[1]):
+        for some, label in blocks_of_labels(renumber(cluster)):
             part, n = select_comparisons(comparisons, some), int(label.max()) + 1
             rows = merge_rows(part, [np.ones(len(part))], part.rater * n + label)
             by_judge = replace(rows, label=rows.label // n)

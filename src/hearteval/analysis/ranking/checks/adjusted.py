@@ -34,7 +34,7 @@ from hearteval.stats.bradley_terry.intervals import (
     influence_on_strengths,
     own_df,
 )
-from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray
+from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, with_columns
 from hearteval.stats.means import false_discovery_q, q_where_tested
 from hearteval.stats.special import expit, stdtr, t_quantile
 
@@ -410,7 +410,7 @@ def rank_judge_aware_panel(
     Raises:
         NotIdentifiedError: Strengths or a judge's parameters are not determined; it names them.
     """
-    panel = replace(comparisons, rater=np.full(len(comparisons), -1))
+    panel = with_columns(comparisons, rater=np.full(len(comparisons), -1))
     used, _ = choose_interval(panel, wording=wording)
     try:
         fit = judged_fit.fit_judge_aware(comparisons)

@@ -11,7 +11,7 @@ Intervals are over items, within which the choice falls, and people who judge an
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -45,7 +45,14 @@ from hearteval.sections.people.models.meetings import JUDGES, KINDS, PEOPLE
 from hearteval.stats.bradley_terry.differences import rank_bounds
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, fit_win_matrix
 from hearteval.stats.bradley_terry.simultaneous import family_p
-from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, win_matrix
+from hearteval.stats.comparisons import (
+    BoolArray,
+    Comparisons,
+    FloatArray,
+    IntArray,
+    win_matrix,
+    with_columns,
+)
 from hearteval.stats.special import expit, t_quantile
 from hearteval.stats.tally import count_equal
 
@@ -372,7 +379,7 @@ def _chance(votes: Votes, rows: BoolArray) -> FloatArray:
     It enters the choice alone. Where strengths are not determined, all are taken as equal.
     """
     comparisons, systems = _to_comparisons(votes, rows)
-    wins = win_matrix(replace(comparisons, weight=np.ones(len(comparisons))))
+    wins = win_matrix(with_columns(comparisons, weight=np.ones(len(comparisons))))
     met = np.flatnonzero(wins.sum(axis=0) + wins.sum(axis=1))
     theta = np.zeros(len(systems))
     try:
