@@ -85,7 +85,7 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
     for name in people:  # -1 where there is none
         lie[name] = pack(lie[name].astype(np.int64) + 1)
     names = ("left", "right", "score", "weight", "item", *people)
-    distinct, count = _merge(tuple(lie[name] for name in names), comparisons.count)
+    distinct, count = _merge(tuple(lie[name] for name in names), lie["count"])
     found: dict[str, Any] = dict(zip(names, distinct, strict=True))
     found["score"], found["weight"] = found["score"] / 2, weights[found["weight"]]
     found |= {name: found[name].astype(np.int64) - 1 for name in people}
@@ -100,7 +100,7 @@ def _renamed(
 
 
 def _merge(
-    columns: tuple[CodeArray, ...], counts: IntArray
+    columns: tuple[CodeArray, ...], counts: CodeArray
 ) -> tuple[tuple[CodeArray, ...], IntArray]:
     """Count equal rows; the first ones stand for `counts` rows each, those after them for one."""
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
@@ -115,21 +115,22 @@ def _merge(
         distinct, totals = _count_in_table(keys, counts, n_cells)
     else:
         distinct, totals = _count_by_sorting(keys, counts)
+    del keys
     found: list[CodeArray] = []
     for size in reversed(sizes):
-        distinct, part = np.divmod(distinct, size)
-        found.append(part.astype(np.min_scalar_type(size - 1)))
+        found.append((distinct % size).astype(np.min_scalar_type(size - 1)))
+        distinct //= size
     return tuple(reversed(found)), totals
 
 
-def _count_in_table(keys: IntArray, counts: IntArray, n_cells: int) -> tuple[IntArray, IntArray]:
+def _count_in_table(keys: IntArray, counts: CodeArray, n_cells: int) -> tuple[IntArray, IntArray]:
     table = np.bincount(keys[len(counts) :], minlength=n_cells)
     np.add.at(table, keys[: len(counts)], counts)
     distinct = np.flatnonzero(table)
     return distinct, table[distinct]
 
 
-def _count_by_sorting(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+def _count_by_sorting(keys: IntArray, counts: CodeArray) -> tuple[IntArray, IntArray]:
     if (counts == 1).all():
         keys.sort()
         is_first = np.append(True, keys[1:] != keys[:-1])
@@ -144,7 +145,7 @@ def _count_by_sorting(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntAr
 
 
 def _count_by_columns(
-    columns: tuple[CodeArray, ...], counts: IntArray
+    columns: tuple[CodeArray, ...], counts: CodeArray
 ) -> tuple[tuple[CodeArray, ...], IntArray]:
     rows, row = np.unique(np.stack(columns), axis=1, return_inverse=True)
     totals = np.zeros(rows.shape[1], np.int64)

@@ -8,9 +8,10 @@ each in its own words (`Wording`).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import (
@@ -19,6 +20,8 @@ from hearteval.stats.comparisons import (
     FloatArray,
     IntArray,
     number_labels,
+    pack,
+    packed_columns,
 )
 
 MIN_RATERS: Final = 5
@@ -246,8 +249,9 @@ def find_support(
         has_items: Whether items are named; else every vote is one.
         over_raters: Whether raters count as sampled.
     """
-    entries = [(comparisons.left, ALL), (comparisons.right, ALL), *others]
-    votes, n_figures = comparisons.count.astype(np.float64), len(names)
+    lie = packed_columns(comparisons)
+    entries = [(lie["left"], ALL), (lie["right"], ALL), *others]
+    votes, n_figures = lie["count"], len(names)
     if has_items:
         n_items, n_effective = _count_clusters(entries, comparisons.item, votes, n_figures)
     else:
@@ -269,15 +273,25 @@ def find_support(
 
 
 def _count_clusters(
-    entries: Sequence[Entries], cluster: IntArray, votes: FloatArray, n_figures: int
+    entries: Sequence[Entries], cluster: IntArray, votes: NDArray[Any], n_figures: int
 ) -> tuple[IntArray, FloatArray]:
     """Count the clusters among the entries of each figure, and how many equal ones they are like.
 
     An entry is so many votes; those of clusters below 0 count for nothing.
     """
-    labels, n_clusters = number_labels(cluster + 1)
+    has_none = int(cluster.min(initial=0) < 0)
+    cluster, n_clusters = number_labels(cluster + 1)
+    labels = pack(cluster)
+    del cluster
     n_cells = n_figures * n_clusters
-    keys = ((figure * n_clusters + labels[rows], votes[rows]) for figure, rows in entries)
+
+    def cells_of(figure: NDArray[Any], rows: BoolArray | IntArray | slice) -> IntArray:
+        keys = figure.astype(np.int64)
+        keys *= n_clusters
+        keys += labels[rows]
+        return keys
+
+    keys = ((cells_of(figure, rows), votes[rows]) for figure, rows in entries)
     if n_cells > 4 * len(votes):
         of_all = [np.concatenate(each) for each in zip(*keys, strict=True)]
         cells, place = np.unique(of_all[0], return_inverse=True)
@@ -287,14 +301,14 @@ def _count_clusters(
         cells = np.flatnonzero(size)
         size = size[cells]
     owner, label = np.divmod(cells, max(1, n_clusters))
-    size[label < int(cluster.min(initial=0) < 0)] = 0
+    size[label < has_none] = 0
     owner, size = owner[size > 0], size[size > 0]
     total = np.bincount(owner, weights=size, minlength=n_figures)
     squares = np.bincount(owner, weights=size**2, minlength=n_figures)
     return np.bincount(owner, minlength=n_figures), total**2 / np.maximum(squares, 1)
 
 
-def _sum_up(parts: Iterable[tuple[IntArray, FloatArray]], n_keys: int) -> FloatArray:
+def _sum_up(parts: Iterable[tuple[IntArray, NDArray[Any]]], n_keys: int) -> FloatArray:
     """Add up votes by key, one part after the other, which whole numbers do not show."""
     total = np.zeros(n_keys)
     for keys, votes in parts:

@@ -102,7 +102,7 @@ def merge_rows(comparisons: Comparisons, covariates: Sequence[Covariate], label:
     """Turn, merge and sort comparisons; rows with different labels are not merged."""
     n, lie = comparisons.n_systems, packed_columns(comparisons)
     low, high = (of(lie["left"], lie["right"]) for of in (np.minimum, np.maximum))
-    cell = pack((label * n + low) * n + high)
+    cell = pack((label.astype(np.int64) * n + low) * n + high)
     if int(cell.max(initial=0)) >= len(cell):  # labels are too many to be told apart in a table
         return _merge(comparisons, covariates, cell)
     parts = [
