@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from hearteval.analysis.data import Provenance, StudyData
-from hearteval.analysis.ids import Ids
 from hearteval.analysis.judgments import Coded, Judgments
-from hearteval.analysis.pairs import Pairs
+from hearteval.analysis.packed.ids import Ids
+from hearteval.analysis.packed.pairs import Pairs
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import AXES, AXIS_NAMES, Completion, Rater, System
 from hearteval.domain.judging import MARK_STEP

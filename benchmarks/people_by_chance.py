@@ -17,7 +17,7 @@ from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.coverage.pace import USUAL, measure_pace, warn_of_pace
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.people.judges.agreement import measure_people, warn_of_chance
 from hearteval.study.simulation.making import draw_world

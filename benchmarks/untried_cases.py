@@ -22,7 +22,7 @@ import numpy as np
 
 from hearteval.analysis.data import Provenance, StudyData
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import Assignment, Completion, Pair, Rater, System
 from hearteval.sections.people import People

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.agreement.measures import AgreementMeasure
 from hearteval.analysis.data import Provenance, StudyData
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import StudyResults, analyze_study

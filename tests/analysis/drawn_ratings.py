@@ -10,7 +10,7 @@ from rated_records import NOW, STUDY_ID
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.domain import (
     AXES,
     Assignment,

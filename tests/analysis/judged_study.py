@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from hearteval.analysis.data import Provenance, StudyData
 from hearteval.analysis.judgments import JudgmentRow, Judgments, judgments_of
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.domain import (
     AXES,
     Assignment,

@@ -10,7 +10,7 @@ from judged_study import NOW, STUDY_ID, make_items, provenance
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.domain import Assignment, Choice, Completion, Item, Pair, Rater, System
 
 BEACON, EMBER, HARBOUR = (

@@ -5,7 +5,7 @@ from datetime import timedelta
 from judged_study import NOW
 
 from hearteval.analysis.judgments import JudgmentRow
-from hearteval.analysis.pairs import pairs_of as columns_of_pairs
+from hearteval.analysis.packed.pairs import pairs_of as columns_of_pairs
 from hearteval.analysis.quality.answers import CheckRecords, PersonAnswers, answers_of_people
 from hearteval.domain import AXES, Assignment, Choice, Judgment, Pair, Rating
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from hearteval.analysis.ids import Ids
 from hearteval.analysis.judgments import (
     JudgmentRow,
     Judgments,
@@ -12,6 +11,7 @@ from hearteval.analysis.judgments import (
     judgments_of,
     last_rows,
 )
+from hearteval.analysis.packed.ids import Ids
 from hearteval.domain import Axis, AxisMark
 
 

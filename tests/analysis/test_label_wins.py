@@ -11,7 +11,7 @@ from small_world import make_item
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.judgments import JudgmentRow, judgments_of
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.domain import Choice, Completion, Pair, Rater, System
 from hearteval.sections.labels.use import analyze_labels
 from hearteval.sections.labels.wins import CategoryWins, LabelWins

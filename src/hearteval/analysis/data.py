@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from hearteval.analysis.calls import CallSum
 from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments
-from hearteval.analysis.pairs import NO_PAIRS, Pairs
+from hearteval.analysis.packed.pairs import NO_PAIRS, Pairs
 from hearteval.domain import (
     Assignment,
     Attempt,

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.analysis.ids import Ids
 from hearteval.analysis.judgments import Judgments
+from hearteval.analysis.packed.ids import Ids
 from hearteval.domain import System
 from hearteval.stats.comparisons import IntArray, pack
 

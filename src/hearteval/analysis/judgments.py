@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.analysis.ids import NO_IDS, Ids
+from hearteval.analysis.packed.ids import NO_IDS, Ids
 from hearteval.domain import (
     AXIS_NAMES,
     CHOICES,

@@ -25,7 +25,7 @@ from hearteval.analysis.data import (
 from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments, judgment_columns
 from hearteval.analysis.labels import RATIONALES
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (

@@ -6,7 +6,7 @@ from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_rater
 
 from hearteval.analysis.coverage.study import PeopleCoverage, WriterCoverage, cover_data
 from hearteval.analysis.judgments import NO_JUDGMENTS
-from hearteval.analysis.pairs import NO_PAIRS
+from hearteval.analysis.packed.pairs import NO_PAIRS
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Assignment
 from hearteval.notices import Kind

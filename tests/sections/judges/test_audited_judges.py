@@ -6,7 +6,7 @@ import pytest
 from judged_study import CUE, StudyMaker, make_items
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.pairs import NO_PAIRS
+from hearteval.analysis.packed.pairs import NO_PAIRS
 from hearteval.domain import Attempt, Choice, Item, System
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges, collect_audits
 from hearteval.stats.means import wilson_interval

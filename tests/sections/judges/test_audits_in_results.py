@@ -9,7 +9,7 @@ from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges.faults import LONGER
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice, Item, Rater, System, Turn
 from hearteval.domain.items import NO_LANGUAGE

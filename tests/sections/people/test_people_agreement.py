@@ -15,7 +15,7 @@ from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import pair_sides, to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import judgments_of
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.domain import Choice
 from hearteval.sections.people.judges.agreement import (
     AgreementPart,

@@ -12,7 +12,7 @@ from test_judges_on_the_page import section, words
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import judgments_of
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display, details_display, next_step

@@ -319,6 +319,8 @@ def test_influences_sum_to_nothing_and_follow_ascending_labels(
     for n_rows in (1, 25):
         monkeypatch.setattr(comparison_arrays, "LABEL_ROWS", n_rows)
         assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
+    monkeypatch.setattr(comparison_arrays, "FEW_ROWS", 1)
+    assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
 
 
 # -- what is not determined

@@ -19,7 +19,7 @@ from hearteval.analysis.coverage.missing import (
 from hearteval.analysis.coverage.naming import find_name
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import NO_JUDGMENTS, Judgments, first_of_two, last_rows
-from hearteval.analysis.pairs import Pairs
+from hearteval.analysis.packed.pairs import Pairs
 from hearteval.domain import Attempt, Item, Rater, System
 from hearteval.domain.items import EDGES
 from hearteval.domain.reasons import NOT_ASKED, NOT_IMPORTED, outlook_of

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from hearteval.analysis.judgments import TIE, JudgmentRow
-from hearteval.analysis.pairs import Pairs
+from hearteval.analysis.packed.pairs import Pairs
 from hearteval.domain import Assignment, Choice, Judgment, Rating
 from hearteval.domain.quality import CheckKind
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hearteval.analysis.data import PeopleQuality, StudyData
 from hearteval.analysis.judgments import TIE, Judgments, judgment_columns
-from hearteval.analysis.pairs import Pairs, pairs_of
+from hearteval.analysis.packed.pairs import Pairs, pairs_of
 from hearteval.analysis.quality.answers import answers_of_people
 from hearteval.analysis.quality.panel import to_panel
 from hearteval.analysis.quality.rules import Finding, apply_rules, found_of

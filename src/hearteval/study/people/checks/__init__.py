@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from hearteval.analysis.judgments import judgment_columns
-from hearteval.analysis.pairs import pairs_of
+from hearteval.analysis.packed.pairs import pairs_of
 from hearteval.analysis.quality.answers import CheckRecords, PersonAnswers, answers_of_people
 from hearteval.domain import (
     Assignment,

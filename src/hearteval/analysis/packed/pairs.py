@@ -7,8 +7,8 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from hearteval.analysis.ids import NO_IDS, Ids
 from hearteval.analysis.judgments import Coded, Numbered, Rows
+from hearteval.analysis.packed.ids import NO_IDS, Ids
 from hearteval.domain import Pair
 from hearteval.stats.comparisons import BoolArray, IntArray
 

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from hearteval.analysis.ids import NO_IDS, Ids
-from hearteval.analysis.pairs import NO_PAIRS, pairs_of
+from hearteval.analysis.packed.ids import NO_IDS, Ids
+from hearteval.analysis.packed.pairs import NO_PAIRS, pairs_of
 from hearteval.domain import Pair
 from hearteval.domain.ids import content_hash
 

@@ -1,0 +1,1 @@
+"""What a study has millions of, in few bytes."""
