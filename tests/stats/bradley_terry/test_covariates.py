@@ -316,11 +316,11 @@ def test_influences_sum_to_nothing_and_follow_ascending_labels(
     np.testing.assert_allclose(moves.sum(axis=0), np.zeros(6), atol=1e-9)
     np.testing.assert_allclose(moves[:, :4].sum(axis=1), np.zeros(60), atol=1e-12)
     assert spread.tolist() == moves.tolist()
+    monkeypatch.setattr(comparison_arrays, "FEW_ROWS", 1)
+    assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
     for n_rows in (1, 25):
         monkeypatch.setattr(comparison_arrays, "LABEL_ROWS", n_rows)
         assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
-    monkeypatch.setattr(comparison_arrays, "FEW_ROWS", 1)
-    assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
 
 
 # -- what is not determined
