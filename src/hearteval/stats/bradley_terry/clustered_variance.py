@@ -116,9 +116,10 @@ def vary_over_items(influence_of: InfluenceOf, item: IntArray) -> ClusteredVaria
     Raises:
         NotIdentifiedError: Under two items.
     """
-    label, n_items = number_labels(item)
+    item, n_items = number_labels(item)
+    label = pack(item)
     del item
-    covariance = _covariance(influence_of, pack(label), n_items, "items")
+    covariance = _covariance(influence_of, label, n_items, "items")
     return ClusteredVariance(item=covariance, n_items=n_items, df=n_items - 1)
 
 

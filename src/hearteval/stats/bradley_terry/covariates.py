@@ -23,6 +23,7 @@ from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.bradley_terry.fit import climb, fix_gauge, require_identified
 from hearteval.stats.comparisons import (
+    PART_ROWS,
     Comparisons,
     FloatArray,
     IntArray,
@@ -306,8 +307,9 @@ def _finite_columns(comparisons: Comparisons, covariates: Covariates) -> Sequenc
     if is_flat or {*map(len, columns)} - {n}:
         raise ValueError(f"covariates must be ({n}, k), a row for each comparison")
     is_bad = np.zeros(n, dtype=np.bool_)
-    for one in columns:
-        is_bad |= ~np.isfinite(one[:])
+    for rows in (slice(k, k + PART_ROWS) for k in range(0, n, PART_ROWS)):
+        for one in columns:
+            is_bad[rows] |= ~np.isfinite(one[rows])
     if is_bad.any():
         raise ValueError(
             f"row {np.argmax(is_bad)} has a covariate that is missing or infinite"
