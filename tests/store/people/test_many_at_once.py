@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import subprocess
 import sys
 import threading
 from collections import Counter, defaultdict
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_processes import at_once, when_told
 from people_world import LEASE, NOW, STUDY, invite_to, join, new_id, own_task, task
 from sqlalchemy import select
 
@@ -28,7 +28,6 @@ N_PROCESSES = 4
 N_TASKS = int(os.environ.get("HEART_TEST_STEPS", "300")) // 30
 N_PLACES = 5
 DEADLINE_SECONDS = max(300, 10 * N_TASKS)
-WORK = Path(__file__)
 
 
 def answer_of(person: Person, task_id: str) -> Answered:
@@ -158,24 +157,8 @@ def test_fifty_threads_in_four_processes(postgres_url: str) -> None:
     people = [join(store, invite, f"P-{n}") for n in range(N_THREADS)]
     plan(store, people)
     names = [person.name for person in people]
-    started = [
-        subprocess.Popen(
-            [sys.executable, str(WORK), postgres_url, json.dumps(names[number::N_PROCESSES])],
-            env=os.environ | {"PYTHONPATH": str(WORK.parents[2])},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(N_PROCESSES)
-    ]
-    for process in started:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in started:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    n_done = [int(process.communicate(timeout=300)[0]) for process in started]
+    words = [[postgres_url, json.dumps(names[k::N_PROCESSES])] for k in range(N_PROCESSES)]
+    n_done = at_once(__file__, words)
     assert all(n > 0 for n in n_done)
     require_rules(store, all_done=False)
     finish(store, people)
@@ -213,9 +196,5 @@ if __name__ == "__main__":
     address, names = sys.argv[1], set(json.loads(sys.argv[2]))
     opened = SqlStore.open(address)
     comers = opened.people.people(task(0, n_places=1).study_id)
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.readline()
-    n_answered = run_threads(opened, [one for one in comers if one.name in names])
-    sys.stdout.write(f"{n_answered}\n")
+    when_told(lambda: run_threads(opened, [one for one in comers if one.name in names]))
     opened.close()

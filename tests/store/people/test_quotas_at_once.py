@@ -1,8 +1,6 @@
 """Many people come at once, from threads and processes: quotas fill exactly, and never over."""
 
-import os
 import random
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -11,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from own_processes import at_once, when_told
 from people_world import NOW, STUDY, invite_to, join
 from sqlalchemy import select
 
@@ -25,8 +24,6 @@ MOST_YOUNG = 9
 N_COMERS = 10
 """Of each cell: more than twice as many as it has places."""
 N_PROCESSES = 4
-WORK = Path(__file__)
-BESIDE = os.environ.get("PYTHONPATH", "").split(os.pathsep)
 Comer = tuple[str, str, int]
 COMERS: Sequence[Comer] = [
     (age, gender, n) for n in range(N_COMERS) for age in AGES for gender in GENDERS
@@ -153,24 +150,7 @@ def test_who_opens_many_browsers_at_once_takes_one_place(place: str) -> None:
 def test_sixty_come_at_once_in_four_processes(place: str) -> None:
     store = SqlStore.open(place)
     invite = invite_to(store, "judge")
-    started = [
-        subprocess.Popen(
-            [sys.executable, str(WORK), place, invite.id, str(number)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(WORK.parents[2]), *BESIDE])},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(N_PROCESSES)
-    ]
-    for process in started:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in started:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    n_let_in = [int(process.communicate(timeout=300)[0]) for process in started]
+    n_let_in = at_once(__file__, [[place, invite.id, str(k)] for k in range(N_PROCESSES)])
     assert sum(n_let_in) == MOST_YOUNG + MOST * len(GENDERS)
     require_exact(store, invite.id)
     store.close()
@@ -197,9 +177,5 @@ def test_a_quota_with_more_places_lets_more_in_and_one_with_fewer_nobody() -> No
 if __name__ == "__main__":
     address, of, share = sys.argv[1:]
     opened = SqlStore.open(address)
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.readline()
-    n_in = len(all_come(opened, of, shuffled()[int(share) :: N_PROCESSES]))
-    sys.stdout.write(f"{n_in}\n")
+    when_told(lambda: len(all_come(opened, of, shuffled()[int(share) :: N_PROCESSES])))
     opened.close()
