@@ -187,6 +187,7 @@ def test_kills_at_random_moments_pay_for_nothing_twice(
         start("run", reference.study, reference.store).end()
         expected, calls = content(reference.study, reference.store), Counter(provider.begun)
         assert set(calls.values()) == {1}
+        assert expected[1]["spending"].pop("in_flight") is None
         n_kills = n_studies = 0
         while n_kills < most:
             case = prepare(tmp_path / f"study-{n_studies}", server.url, new_store())
@@ -195,4 +196,8 @@ def test_kills_at_random_moments_pay_for_nothing_twice(
             n_kills, n_studies = n_kills + n, n_studies + 1
             assert set(provider.begun) == set(calls)
             assert len(provider.begun) == len(calls) + n_lost
-            assert content(case.study, case.store) == expected
+            left = content(case.study, case.store)
+            # Told where a run had set calls aside by the time it was killed: a busy machine's.
+            in_flight = left[1]["spending"].pop("in_flight") or {"usd": 0, "n_processes": 0}
+            assert (in_flight["usd"], in_flight["n_processes"] <= n) == (0, True)
+            assert left == expected
