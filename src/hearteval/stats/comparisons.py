@@ -318,14 +318,21 @@ def count_items(comparisons: Comparisons) -> IntArray:
 
 def count_met(comparisons: Comparisons, labels: IntArray) -> IntArray:
     """Count, by system, the labels of the rows it is in; one below 0 counts nothing."""
-    number, n_labels = number_labels(labels + 1)
     is_unlabelled = int(labels.min(initial=0) < 0)
+    labels, n_labels = number_labels(labels + 1)
+    number = pack(labels)
+    del labels
     n_cells = comparisons.n_systems * n_labels
-    ends = (end * n_labels + number for end in (comparisons.left, comparisons.right))
+    ends = [vars(comparisons)[side] for side in ("left", "right")]
     if n_cells > 4 * len(comparisons):
-        met = np.unique(np.concatenate([*ends]))
+        met = np.unique(np.concatenate([end.astype(np.int64) * n_labels + number for end in ends]))
     else:
-        met = np.flatnonzero(sum(np.bincount(keys, minlength=n_cells) for keys in ends))
+        is_met = np.zeros(n_cells, dtype=np.bool_)
+        for start in range(0, len(number), PART_ROWS):
+            rows = slice(start, start + PART_ROWS)
+            for end in ends:
+                is_met[end[rows].astype(np.int64) * n_labels + number[rows]] = True
+        met = np.flatnonzero(is_met)
     system, label = np.divmod(met, max(n_labels, 1))
     return np.bincount(system[label >= is_unlabelled], minlength=comparisons.n_systems)
 

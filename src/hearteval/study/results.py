@@ -63,7 +63,14 @@ from hearteval.store.sharing.panel import Panel
 from hearteval.study.people.background import told_of
 from hearteval.study.people.quality import read_quality
 from hearteval.study.report.screened import read_screened
-from hearteval.study.session import Session, count_pilot, is_rated, stored_plan, uncollected
+from hearteval.study.session import (
+    Session,
+    count_pilot,
+    give_back,
+    is_rated,
+    stored_plan,
+    uncollected,
+)
 from hearteval.version import __version__
 
 STARTER_BASIS = "Written for hearteval by a language model; no real person"
@@ -85,8 +92,10 @@ def analyze(
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
     with uncollected():
+        data = read_data(session, study)
+        give_back()
         return analyze_study(
-            read_data(session, study),
+            data,
             fail_on_missing=fail_on_missing,
             weights=session.settings.score_weights,
             ambiguity=session.settings.ambiguity,
