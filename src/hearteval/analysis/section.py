@@ -77,7 +77,6 @@ class Basis:
     Attributes:
         data: The study's, with the judgments of its members alone.
         coverage: What there is of it, and what is missing.
-        again: Every judgment of ranked systems, repeats too.
         rows: The first judgment of each rater on each of their pairs; `columns` the same.
         voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
         voters: Whose votes these are.
@@ -95,7 +94,6 @@ class Basis:
 
     data: StudyData
     coverage: Coverage
-    again: Judgments
     rows: Judgments
     columns: JudgmentColumns
     voted: Judgments
@@ -114,6 +112,11 @@ class Basis:
     earlier: "Sections"
     everybody: StudyData
     assume_random: bool
+
+    @property
+    def again(self) -> Judgments:
+        """Every judgment of ranked systems, repeats too."""
+        return self.data.judgments.among({system.id for system in self.data.ranked})
 
     def found(self, section: "type[Section[Found]]") -> Found | None:
         """Return what a section before this one found; None where that was nothing."""

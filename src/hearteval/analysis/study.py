@@ -163,8 +163,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     data = stored.of_members()
     n_foreign = len(stored.judgments) - len(data.judgments)
     ranked = data.ranked
-    of_ranked = data.judgments.among({system.id for system in ranked})
-    rows = of_ranked.first_ones
+    rows = data.judgments.among({system.id for system in ranked}).first_ones
     columns = to_columns(rows, data)
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
     voters, counted = choose_headline(rows, ranked, set(people_among(data.raters)), headline)
@@ -203,7 +202,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     basis = Basis(
         data=data,
         coverage=coverage,
-        again=of_ranked,
         rows=rows,
         columns=columns,
         voted=counted,
