@@ -27,6 +27,7 @@ from hearteval.stats.comparisons import (
     Comparisons,
     FloatArray,
     IntArray,
+    Packed,
     blocks_of_labels,
     order_pairs,
     pack,
@@ -70,15 +71,15 @@ class TextDifference:
         return relative_difference(self.value[self.left[rows]], self.value[self.right[rows]])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Rows:
     """Distinct rows, sorted by label, first, second and covariates."""
 
-    label: IntArray
+    label: Packed[IntArray] = Packed()
     """What rows are told apart by besides: a judge, a cluster or both."""
-    first: IntArray
+    first: Packed[IntArray] = Packed()
     """The system of the pair with the lower index."""
-    second: IntArray
+    second: Packed[IntArray] = Packed()
     covariates: FloatArray
     """Differences first minus second, (n_rows, k)."""
     won: FloatArray
@@ -113,7 +114,7 @@ def merge_rows(comparisons: Comparisons, covariates: Sequence[Covariate], label:
     ]
     return Rows(
         **{
-            each.name: np.concatenate([getattr(part, each.name) for part in parts])
+            each.name: np.concatenate([vars(part)[each.name] for part in parts])
             for each in fields(Rows)
         }
     )
@@ -135,9 +136,9 @@ def _merge(comparisons: Comparisons, covariates: Sequence[Covariate], cell: NDAr
     weight, score = comparisons.total_weight[order], score[order]
     labels, pair = np.divmod(cell[rows].astype(np.int64), n * n)
     return Rows(
-        label=pack(labels),
-        first=pack(pair // n),
-        second=pack(pair % n),
+        label=labels,
+        first=pair // n,
+        second=pair % n,
         covariates=turned[rows],
         won=sum_by(group, weight * score, len(rows)),
         lost=sum_by(group, weight * (1 - score), len(rows)),
@@ -146,7 +147,7 @@ def _merge(comparisons: Comparisons, covariates: Sequence[Covariate], cell: NDAr
 
 def incidence(rows: Rows, n_systems: int) -> "scipy.sparse.csr_array":
     """Return D, (n_rows, n_systems): 1 at the first system of a row and -1 at the second."""
-    n_rows = len(rows.first)
+    n_rows = len(rows.won)
     columns = np.stack((rows.first, rows.second), axis=1).ravel()
     ends = np.arange(0, 2 * n_rows + 1, 2)
     return scipy.sparse.csr_array(
@@ -348,7 +349,7 @@ def _split_covariates(rows: Rows, n_systems: int) -> _Basis:
 
 def _fit_rows(rows: Rows, basis: _Basis) -> CovariateFit:
     n_systems, k = basis.d.shape[1], len(basis.t)
-    last_eta = np.zeros(len(rows.first))
+    last_eta = np.zeros(len(rows.won))
 
     def derivatives(at: FloatArray) -> tuple[FloatArray, FloatArray]:
         nonlocal last_eta

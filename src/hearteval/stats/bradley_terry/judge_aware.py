@@ -172,7 +172,7 @@ def _fit_pooled(comparisons: Comparisons, n_judges: int) -> CovariateFit:
 
 
 def _climb(rows: Rows, point: _Point) -> tuple[_Point, int]:
-    move: FloatArray = np.zeros(len(rows.first))
+    move: FloatArray = np.zeros(len(rows.won))
     for n_iterations in range(1, MAX_ITERATIONS + 1):
         eta = point.log_odds(rows)
         step = _ascent(rows, point)
@@ -213,7 +213,7 @@ def _ascent(rows: Rows, point: _Point) -> FloatArray:
 
 def _derivatives(rows: Rows, point: _Point) -> "scipy.sparse.csr_array":
     """Return the derivatives of each row's log odds, (n_rows, S + 2K)."""
-    n_rows, n_systems, n_judges = len(rows.first), len(point.theta), len(point.a)
+    n_rows, n_systems, n_judges = len(rows.won), len(point.theta), len(point.a)
     shape = (n_rows, n_systems + 2 * n_judges)
     of_a = n_systems + rows.label
     a = point.a[rows.label]
