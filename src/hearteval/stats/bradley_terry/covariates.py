@@ -68,7 +68,12 @@ class TextDifference:
         return len(self.left)
 
     def __getitem__(self, rows: slice | IntArray) -> FloatArray:
-        return relative_difference(self.value[self.left[rows]], self.value[self.right[rows]])
+        left, right = self.left[rows], self.right[rows]
+        found = np.empty(len(left))
+        for start in range(0, len(left), PART_ROWS):
+            some = slice(start, start + PART_ROWS)
+            found[some] = relative_difference(self.value[left[some]], self.value[right[some]])
+        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
