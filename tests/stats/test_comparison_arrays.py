@@ -16,6 +16,7 @@ from hearteval.stats.comparisons import (
     sum_by,
     sum_scores,
     win_matrix,
+    with_columns,
 )
 
 Row = tuple[int, int, float, float]
@@ -151,3 +152,16 @@ def test_row_that_stands_for_no_comparison_is_refused() -> None:
 
     with pytest.raises(ValueError, match="stands for no comparison"):
         replace(once, count=np.zeros(1, dtype=np.int64))
+
+
+def test_columns_that_stay_are_shared_and_places_stay_one_array() -> None:
+    rng = np.random.default_rng(1)
+    n = 2 * FEW_ROWS
+    item = rng.integers(0, n, n)
+    comparisons = made_comparisons(np.zeros(n), np.ones(n), np.ones(n), n_systems=2, item=item)
+
+    other = with_columns(comparisons, weight=np.full(n, 2.0))
+
+    before, after = packed_columns(comparisons), packed_columns(other)
+    assert all(np.shares_memory(before[name], after[name]) for name in before if name != "weight")
+    assert other.weight.tolist() == [2.0] * n

@@ -95,11 +95,11 @@ class JudgmentColumns:
         taken: dict[int, NDArray[Any]] = {}  # by places, which several columns share
 
         def some(lies: Lies) -> Lies:
-            if not isinstance(lies, LookedUp):
-                return lies[rows]
-            if id(lies.places) not in taken:
-                taken[id(lies.places)] = lies.places[rows]
-            return LookedUp(taken[id(lies.places)], lies.table)
+            places = lies.places if isinstance(lies, LookedUp) else lies
+            if id(places) not in taken:
+                taken[id(places)] = places[rows]
+            found = taken[id(places)]
+            return LookedUp(found, lies.table) if isinstance(lies, LookedUp) else found
 
         values: Any = {k: some(lies) for k, lies in vars(self).items() if k not in _BESIDE}
         return JudgmentColumns(names=self.names, marks=self.marks.select(rows), **values)
@@ -176,9 +176,9 @@ def to_columns(judgments: Judgments, data: StudyData) -> JudgmentColumns:
         "score": LookedUp(judgments.choice, WON),
         "strength": LookedUp(judgments.strength, STRENGTHS),
     }
-    for name in ("item", "first", "second"):
+    for name, what in (("item", "an item"), ("first", "a system"), ("second", "a system")):
         if (columns[name].table[columns[name].places] < 0).any():
-            raise KeyError(f"a judgment is about an {name} that the study does not hold")
+            raise KeyError(f"a judgment is about {what} that the study does not hold")
     said = {axis: judgments.said(axis)[0] for axis in judgments.axes}
     marks = PackedMarks[FloatArray]({axis: LookedUp(one, WON) for axis, one in said.items()})
     return JudgmentColumns(names=names, marks=marks, **columns)

@@ -91,7 +91,8 @@ def pack(values: Lies) -> Lies:
             halves = values.astype(np.float16)
         return halves if np.array_equal(halves, values, equal_nan=True) else values
     low, high = int(values.min()), int(values.max())
-    return values.astype(np.min_scalar_type(high if low >= 0 else min(low, -1 - high)))
+    smallest = np.min_scalar_type(high if low >= 0 else min(low, -1 - high))
+    return values.astype(smallest, copy=False)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -98,3 +98,9 @@ def test_uneven_items_are_said_whatever_their_number(sizes: list[int], said: str
     uneven = [notice for notice in notices if notice.kind == Kind.UNEVEN_ITEMS]
     assert [said in notice for notice in uneven if said] == [True] * len(uneven)
     assert bool(uneven) == (said is not None)
+
+
+def test_billions_of_votes_by_one_rater_are_like_one_rater() -> None:
+    many = rows((0, 1, 2 * 10**9, 0, 0), (1, 2, 2 * 10**9, 1, 0), (2, 0, 10**9, 2, 0))
+
+    assert support_of(many).n_effective_raters == pytest.approx(1)

@@ -18,7 +18,7 @@ class Ids(Sequence[str]):
     """Ids in the order given; each is text again when it is read.
 
     An id as records have it, 32 hexadecimal digits, lies in 16 bytes; where one is anything else,
-    all lie as ASCII.
+    all lie as ASCII, which they have to be.
     """
 
     __slots__ = ("is_packed", "lie")
@@ -79,6 +79,7 @@ class Ids(Sequence[str]):
 
     def are_in(self, others: Collection[str]) -> BoolArray:
         """Return which of them are among others."""
+        others = others if isinstance(others, Ids) else [*filter(str.isascii, others)]
         if not others:
             return np.zeros(len(self), dtype=np.bool_)
         one, other = _alike(self, Ids.of(others))

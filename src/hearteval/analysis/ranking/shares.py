@@ -119,8 +119,9 @@ def measure_shares(votes: JudgmentColumns, *, level: float) -> Shares | None:
 
 
 def _of_systems(cells: Cells, *, level: float) -> Iterator[Share]:
+    low, high = cells.low, cells.high
     for k, name in enumerate(cells.systems):
-        own = cells.select((cells.low == k) | (cells.high == k))
+        own = cells.select((low == k) | (high == k))
         yield _share(_summed(own, name), int(own.n.sum()), name, level=level)
 
 

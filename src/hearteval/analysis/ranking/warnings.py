@@ -267,7 +267,7 @@ def find_support(
         n_items=n_items,
         n_effective_items=n_effective,
         n_raters=_count_clusters(entries, rater, votes, n_figures)[0] if over_raters else None,
-        n_effective_raters=float(votes[is_sampled].sum() ** 2 / max(1, (by_rater**2).sum())),
+        n_effective_raters=float(votes[is_sampled].sum()) ** 2 / max(1, float((by_rater**2).sum())),
         largest_share=float(by_rater.max() / max(1, by_rater.sum())),
     )
 

@@ -60,7 +60,7 @@ def measure_judges(votes: PairVotes, *, level: float, seed: int) -> JudgesAgreem
     has_judged = (votes.of_judges != ABSENT).any(axis=0)
     if has_judged.sum() < 2:
         return None
-    given = votes.of_judges[:, has_judged]
+    given, item = votes.of_judges[:, has_judged], votes.item
     names = [name for name, is_in in zip(votes.judges, has_judged, strict=True) if is_in]
     every = range(len(names))
     groups = [*combinations(every, 2), *([tuple(every)] if len(names) > 2 else [])]
@@ -70,7 +70,7 @@ def measure_judges(votes: PairVotes, *, level: float, seed: int) -> JudgesAgreem
                 judges=tuple(names[k] for k in group),
                 **measure_same(
                     one_answer(given[:, list(group)]),
-                    votes.item,
+                    item,
                     level=level,
                     seed=seed,
                     undefined="no pair has a vote of each",
@@ -78,15 +78,11 @@ def measure_judges(votes: PairVotes, *, level: float, seed: int) -> JudgesAgreem
             )
             for group in groups
         ),
-        overall=measure_votes(given, votes.item, level=level, seed=seed),
+        overall=measure_votes(given, item, level=level, seed=seed),
         axes=tuple(
             AxisCoefficients(axis=axis, found=found)
             for axis, marks in votes.marks.items()
-            if (
-                found := measure_votes(
-                    marks[:, ~votes.is_person], votes.item, level=level, seed=seed
-                )
-            )
+            if (found := measure_votes(marks[:, ~votes.is_person], item, level=level, seed=seed))
         ),
         level=level,
         status=PLANNED,

@@ -132,7 +132,8 @@ def _merge(comparisons: Comparisons, covariates: Sequence[Covariate], cell: NDAr
     is_turned = comparisons.left > comparisons.right
     turned = np.empty((len(cell), len(covariates)))
     for place, one in enumerate(covariates):
-        turned[:, place] = np.where(is_turned, -one[:], one[:])
+        values = np.asarray(one[:], dtype=np.float64)
+        turned[:, place] = np.where(is_turned, -values, values)
     order = np.lexsort((*turned.T[::-1], cell))
     is_new = np.diff(cell[order].astype(np.int64), prepend=-1) != 0
     for column in turned.T:
