@@ -35,6 +35,7 @@ def test_ids_come_out_as_they_went_in(given: list[str]) -> None:
     assert [ids[k] for k in range(len(given))] == given
     assert [*ids[np.arange(len(given))[::-1]]] == given[::-1]
     assert [*ids.as_text()] == given
+    assert repr(ids) == f"Ids.of({given})"
 
 
 def test_what_is_no_id_of_ours_lies_as_text_and_others_in_sixteen_bytes() -> None:

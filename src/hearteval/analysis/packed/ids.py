@@ -54,6 +54,9 @@ class Ids(Sequence[str]):
             return self
         return Ids(np.array([*self], dtype=f"S{ID_HEX_DIGITS}"), is_packed=False)
 
+    def __repr__(self) -> str:
+        return f"Ids.of({[*self]})"
+
     def __len__(self) -> int:
         return len(self.lie)
 
