@@ -85,6 +85,14 @@ def test_every_judgment_is_a_row_with_what_it_is_about(data: StudyData) -> None:
     assert {names.completions[k].id for k in columns.one_text} == ones
 
 
+def test_what_follows_from_the_pair_lies_with_it(data: StudyData) -> None:
+    columns = to_columns(data.judgments, data)
+    for some in (columns, columns.select(np.arange(0, len(columns), 3))):
+        lie = vars(some)
+        assert lie["item"].places is lie["one_text"].places is lie["pair"]
+        assert lie["first"].places is lie["first_text"]
+
+
 def test_the_order_of_rows_changes_nothing(data: StudyData) -> None:
     mixed = list(data.judgments)
     random.Random(2).shuffle(mixed)

@@ -78,7 +78,7 @@ def test_pairs_come_out_in_the_order_of_their_ids() -> None:
     assert pairs[3] == [*pairs][3]
     some = {texts[0], texts[1], texts[20]}
     n_ends = [len(some.intersection(pair.completion_ids)) for pair in pairs]
-    assert pairs.name(some).tolist() == [n > 0 for n in n_ends]
+    assert pairs.names(some).tolist() == [n > 0 for n in n_ends]
     assert pairs.are_of(some).tolist() == [n == 2 for n in n_ends]
     (both,) = pairs.select(pairs.are_of(some))
     assert pairs.named({both.id, "no pair"}).ends == {both.id: both.completion_ids}

@@ -154,7 +154,7 @@ def test_row_that_stands_for_no_comparison_is_refused() -> None:
         replace(once, count=np.zeros(1, dtype=np.int64))
 
 
-def test_columns_that_stay_are_shared_and_places_stay_one_array() -> None:
+def test_columns_that_stay_are_shared() -> None:
     rng = np.random.default_rng(1)
     n = 2 * FEW_ROWS
     item = rng.integers(0, n, n)

@@ -42,7 +42,7 @@ def withdrawn_pairs(pairs: Pairs, completions: Iterable[Completion]) -> frozense
     Nobody can read them any more, nor measure what was read.
     """
     gone = {completion.id for completion in completions if completion.is_withdrawn}
-    return frozenset(pairs.select(pairs.name(gone)).ids)
+    return frozenset(pairs.select(pairs.names(gone)).ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +302,7 @@ class StudyData:
         by = {one.id: one.writer_id for one in self.completions if one.writer_id is not None}
         if not by:
             return {}
-        theirs = self.pairs.select(self.pairs.name(by))
+        theirs = self.pairs.select(self.pairs.names(by))
         return {
             pair.id: max(by[id_] for id_ in pair.completion_ids if id_ in by) for pair in theirs
         }

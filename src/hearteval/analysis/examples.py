@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.packed.ids import Ids
 from hearteval.domain import System
-from hearteval.stats.comparisons import IntArray, pack
+from hearteval.stats.comparisons import IntArray, pack, run_starts
 
 ChosenAs = Literal["contested", "decisive", "random"]
 N_OF_EACH = 2
@@ -121,7 +121,7 @@ class _Compared:
         order = np.argsort(judgments.pair.codes, kind="stable")
         self.order = pack(order)
         in_order = judgments.pair.codes[order]
-        self.starts = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1])[: len(order)])
+        self.starts = run_starts(in_order)
         self.n = np.diff(self.starts, append=len(order))
         first = order[self.starts]
         self.names = [names.get(id_, "") for id_ in judgments.first_system.values]

@@ -24,7 +24,7 @@ from hearteval.domain import (
     unpack_marks,
 )
 from hearteval.domain.judging import MARK_STEP
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, run_starts
 
 TIE: Final = "tie"
 SmallArray = NDArray[np.int8]
@@ -82,7 +82,7 @@ def last_rows(*keys: NDArray[Any]) -> IntArray:
 
 def first_of_two(group: NDArray[Any]) -> IntArray:
     """Return the first row of each group that has two; rows of a group stand together."""
-    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1])[: len(group)])
+    starts = run_starts(group)
     return np.asarray(starts[np.diff(np.append(starts, len(group))) == 2])
 
 

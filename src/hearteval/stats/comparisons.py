@@ -198,6 +198,11 @@ def number_labels(labels: IntArray) -> tuple[IntArray, int]:
     return (np.cumsum(occurs) - 1)[labels], int(occurs.sum())
 
 
+def run_starts(values: NDArray[Any]) -> IntArray:
+    """Return the first row of each run of equal values."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+
+
 def renumber(labels: NDArray[Any]) -> NDArray[Any]:
     """Number any labels from 0 in their order, packed."""
     return pack(np.searchsorted(np.unique(labels), labels))

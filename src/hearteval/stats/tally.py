@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.stats.comparisons import Comparisons, IntArray, pack, packed_columns, with_columns
+from hearteval.stats.comparisons import (
+    Comparisons,
+    IntArray,
+    pack,
+    packed_columns,
+    run_starts,
+    with_columns,
+)
 
 CodeArray = NDArray[np.integer]
 
@@ -133,12 +140,11 @@ def _count_in_table(keys: IntArray, counts: CodeArray, n_cells: int) -> tuple[In
 def _count_by_sorting(keys: IntArray, counts: CodeArray) -> tuple[IntArray, IntArray]:
     if (counts == 1).all():
         keys.sort()
-        is_first = np.append(True, keys[1:] != keys[:-1])
-        starts = np.flatnonzero(is_first)
+        starts = run_starts(keys)
         return keys[starts], np.diff(starts, append=len(keys))
     order = np.argsort(keys)
     keys = keys[order]
-    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
+    starts = run_starts(keys)
     all_counts = np.ones(len(keys), np.int64)
     all_counts[: len(counts)] = counts
     return keys[starts], np.add.reduceat(all_counts[order], starts)

@@ -66,7 +66,6 @@ from hearteval.study.report.screened import read_screened
 from hearteval.study.session import (
     Session,
     count_pilot,
-    give_back,
     is_rated,
     stored_plan,
     uncollected,
@@ -92,10 +91,8 @@ def analyze(
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
     with uncollected():
-        data = read_data(session, study)
-        give_back()
         return analyze_study(
-            data,
+            read_data(session, study),
             fail_on_missing=fail_on_missing,
             weights=session.settings.score_weights,
             ambiguity=session.settings.ambiguity,

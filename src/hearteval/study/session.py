@@ -1,10 +1,9 @@
 """A study file with its open store, and the study as it was last stored."""
 
-import ctypes
 import gc
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -209,12 +208,6 @@ def _nothing_stored(settings: StudySettings) -> StoreError:
         f"the store holds no study {settings.name!r} with seed {settings.seed}; run "
         f"`heart run {settings.file}` first"
     )
-
-
-def give_back() -> None:
-    """Give the system back what was freed: rows that were read leave a heap full of holes."""
-    with suppress(AttributeError, OSError, TypeError):  # it is glibc's
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import csv
 import gzip
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -321,6 +322,18 @@ def test_influences_sum_to_nothing_and_follow_ascending_labels(
     for n_rows in (1, 25):
         monkeypatch.setattr(comparison_arrays, "LABEL_ROWS", n_rows)
         assert influence(comparisons, x, fit, comparisons.item).tolist() == moves.tolist()
+
+
+def test_covariates_one_by_one_are_those_of_an_array_also_as_whole_numbers() -> None:
+    comparisons, _ = draw_comparisons(4, n_systems=4, n_rows=400, beta=np.array([0.3, 0.5]))
+    words: Any = np.random.default_rng(3).integers(0, 200, 400).astype(np.uint8)
+    ones = np.ones(400)
+
+    apart = fit_with_covariates(comparisons, [words, ones])
+    together = fit_with_covariates(comparisons, np.stack((words, ones), axis=1))
+
+    assert apart.beta.tolist() == together.beta.tolist()
+    assert abs(apart.beta[0]) > 1e-4
 
 
 # -- what is not determined

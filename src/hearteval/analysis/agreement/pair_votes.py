@@ -31,6 +31,7 @@ ONE, OTHER, TIE = 0, 1, 2
 CATEGORIES: Final = (ONE, OTHER, TIE)
 NO_MAJORITY: Final = -1
 _NONE: Final = 9
+_BY_PAIR: Final = ("item", "texts", "systems", "votes")
 _SIDE_OF_ONE: Mapping[float, int] = {1.0: ONE, 0.5: TIE, 0.0: OTHER}
 
 
@@ -75,17 +76,14 @@ class PairVotes:
 
     def select(self, pairs: BoolArray) -> "PairVotes":
         """Return some of the pairs."""
-        some: Any = {
-            name: vars(self)[name][pairs] for name in ("item", "texts", "systems", "votes")
-        }
+        some: Any = {name: vars(self)[name][pairs] for name in _BY_PAIR}
         return PairVotes(names=self.names, marks=self.marks.select(pairs), **some)
 
 
 def merge_votes(columns: JudgmentColumns) -> PairVotes:
     """Merge both orders of each rater, overall and on each axis."""
     parts = [_merge(columns.select(rows)) for rows in parts_of_runs(columns.pair)]
-    names = ("item", "texts", "systems", "votes")
-    joined: Any = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    joined: Any = {name: np.concatenate([part[name] for part in parts]) for name in _BY_PAIR}
     marks = {axis: np.concatenate([part[axis] for part in parts]) for axis in columns.marks}
     return PairVotes(names=columns.names, marks=PackedMarks(marks), **joined)
 

@@ -37,7 +37,7 @@ class Pairs(Sequence[Pair]):
         """Return some of them."""
         return Pairs(self.ids[rows], self.item[rows], self.low[rows], self.high[rows])
 
-    def name(self, completion_ids: Collection[str]) -> BoolArray:
+    def names(self, completion_ids: Collection[str]) -> BoolArray:
         """Return which of them are of one of these completions, or of two."""
         return self.low.is_in(completion_ids) | self.high.is_in(completion_ids)
 

@@ -214,8 +214,7 @@ def vary(
         over = vary_over_items(influence_of, comparisons.item)
     if comparisons.writer is None or used not in OVER_WRITERS:
         return over
-    of = comparisons
-    return add_writers(over, influence_of, of.item, of.rater, comparisons.writer)
+    return add_writers(over, influence_of, comparisons.item, comparisons.rater, comparisons.writer)
 
 
 def _clustered(

@@ -115,30 +115,27 @@ def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntA
 
     Clusters are in the order of their indices, those without a row left out.
     """
-    row_cluster, n_clusters = number_labels(cluster)
-    row_cluster = pack(row_cluster)
+    numbered, n_clusters = number_labels(cluster)
+    row_cluster = pack(numbered)
+    del numbered
     n_systems, n_rows = comparisons.n_systems, len(comparisons)
     n_cells = n_clusters * n_systems
     parts = [*in_parts(comparisons, n_cells=n_cells)]
-    largest = 0.0
-    for _, part in parts:
-        largest = max(largest, float(np.abs(_residuals(part, theta)[2]).max(initial=0.0)))
+    residuals = [_residuals(part, theta) for _, part in parts]
+    largest = max(float(np.abs(one).max(initial=0.0)) for one in residuals)
     sums = np.zeros((2, n_cells))
-    for rows, part in parts:
-        *ends, residual = _residuals(part, theta)
+    for (rows, part), residual in zip(parts, residuals, strict=True):
         exact = round_below(residual, largest, 2 * n_rows)
-        for side, end in enumerate(ends):
+        for side, end in enumerate(order_pairs(part)[:2]):
             keys = row_cluster[rows].astype(np.int64) * n_systems + end
             sums[side] += np.bincount(keys, weights=exact, minlength=n_cells)
     return np.asarray(sums[0] - sums[1]).reshape(n_clusters, n_systems)
 
 
-def _residuals(
-    comparisons: Comparisons, theta: FloatArray
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return both systems of each row, and what the lower one won above what was expected."""
+def _residuals(comparisons: Comparisons, theta: FloatArray) -> FloatArray:
+    """Return what the lower system of each row won above what was expected."""
     low, high, score = order_pairs(comparisons)
-    return low, high, comparisons.total_weight * (score - expit(theta[low] - theta[high]))
+    return np.asarray(comparisons.total_weight * (score - expit(theta[low] - theta[high])))
 
 
 def _symmetric(
