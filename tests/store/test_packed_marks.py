@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hearteval.domain import pack_marks
-from hearteval.store.rows import PackedMarks
+from hearteval.store.judged import PackedMarks
 
 MARKS = {"A": ["second", 2], "E": ["tie", None], "H": ["first", 5]}
 

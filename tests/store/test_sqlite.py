@@ -13,7 +13,7 @@ from sqlalchemy.dialects import sqlite
 
 from hearteval.domain import Study
 from hearteval.errors import StoreError
-from hearteval.store.rows import judgment_query
+from hearteval.store.judged import judgment_query
 from hearteval.store.sql import SqlStore
 
 STUDY = Study(

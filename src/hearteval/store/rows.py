@@ -1,7 +1,5 @@
 """Records to table rows and back, and the SELECTs that find them: where a field is kept."""
 
-import json
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
@@ -12,9 +10,7 @@ from sqlalchemy import (
     Connection,
     Select,
     Table,
-    Text,
     bindparam,
-    case,
     cast,
     exists,
     func,
@@ -24,7 +20,6 @@ from sqlalchemy import (
 )
 
 from hearteval.domain import (
-    AXIS_NAMES,
     Assignment,
     Attempt,
     Axis,
@@ -45,7 +40,6 @@ from hearteval.domain import (
     Turn,
     flat_fields,
     normalised,
-    pack_marks,
     words_in,
 )
 from hearteval.errors import InvalidRecordError
@@ -171,77 +165,6 @@ def _mark(choice: Choice, strength: int | None) -> AxisMark:
     return AxisMark(choice, strength)
 
 
-class PackedMarks(dict[str, bytes]):
-    """Axis marks as `pack_marks` has them, by their JSON text: the same marks come often.
-
-    Marks of single axes come more often still, so that few texts are read as JSON.
-    """
-
-    def __init__(self) -> None:
-        self["{}"] = pack_marks({})
-        self._single = _SingleMarks()
-
-    def __missing__(self, text: str) -> bytes:
-        """Read marks; what are none is a `KeyError` or a `ValueError`."""
-        if text[-2:] != "]}":
-            raise ValueError("axis marks are none")
-        packed = sum(map(self._single.__getitem__, text[:-2].lstrip("{").split("],")))
-        made = self[text] = packed.to_bytes(len(AXIS_NAMES))
-        return made
-
-
-class _SingleMarks(dict[str, int]):
-    """Packed marks as a number, by a part of their text without its brackets."""
-
-    def __missing__(self, part: str) -> int:
-        made = self[part] = int.from_bytes(pack_marks(json.loads(f"{{{part}]}}")))
-        return made
-
-
-class Sides(dict[bytes, int]):
-    """What pairs say of their judgments, of rows of `side_query`: the number of each.
-
-    A study has millions, so that what is known of one lies in three numbers.
-    """
-
-    def __init__(self) -> None:
-        self._words: list[Any] = []
-        self._place: dict[Any, int] = {}
-        self._item, self._low, self._ends = (array("i") for _ in range(3))
-
-    def learn(self, rows: Sequence[tuple[bytes, ...]]) -> None:
-        """Take in pairs, ids as bytes."""
-        digits = schema.Digits()
-        for pair_id, item_id, low_id, low, high in rows:
-            if pair_id not in self:
-                self[pair_id] = len(self)
-                one, other = digits[low], digits[high]
-                self._item.append(self._place_of(digits[item_id]))
-                self._low.append(self._place_of(digits[low_id]))
-                self._ends.append(self._place_of(((one, other), (other, one))))
-
-    def _place_of(self, word: Any) -> int:
-        place = self._place.setdefault(word, len(self._words))
-        if place == len(self._words):
-            self._words.append(word)
-        return place
-
-    def complete(self, said: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return columns of `judgment_query`, pairs' ids as bytes, as those of `judged_query`.
-
-        Raises:
-            KeyError: A pair is not known.
-        """
-        words = self._words
-        pairs = [*map(self.__getitem__, said["pair_id"])]
-        known = zip(pairs, said["first_completion_id"], strict=True)
-        shown = [words[self._ends[k]][words[self._low[k]] != first] for k, first in known]
-        columns = dict(zip(_OF_PAIRS, map(list, zip(*shown, strict=True)), strict=True)) | said
-        columns["item_id"] = [words[self._item[k]] for k in pairs]
-        columns["pair_id"] = [*map(bytes.hex, said["pair_id"])]
-        return {name: columns[name] for name in _JUDGED}
-
-
 _PLANNED = (Assignment, Rating, LatencyProbe)
 """Kinds whose records name their study."""
 _ABOUT = {Screening: ("item",), Completion: ("item", "system"), LatencyProbe: ("item", "system")}
@@ -289,7 +212,7 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     if kind in (Item, System):
         return (_is_member(columns.id, kind_name(kind), study),)
     if kind is Pair:
-        return (exists().where(*_asks_of(columns.id, study)),)
+        return (exists().where(*asks_of(columns.id, study)),)
     if kind is Attempt:
         return (_is_attempt_of(study),)
     if kind is Label:
@@ -299,7 +222,8 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     return (*planned, *about)
 
 
-def _asks_of(pair_id: Any, study: Study) -> tuple[Any, Any]:
+def asks_of(pair_id: Any, study: Study) -> tuple[Any, Any]:
+    """Return what holds of a study's assignments of a pair."""
     a = schema.assignments.c
     return a.pair_id == pair_id, a.study_id == study.id
 
@@ -337,11 +261,12 @@ def timed_query() -> Select[Any]:
         select(a.c.id, j.c.seconds, j.c.created_at, j.c.id)
         .select_from(a)
         .join(j, j.c.assignment_id == a.c.id)
-        .where(a.c.check.is_(None), _is_of_people())
+        .where(a.c.check.is_(None), is_of_people())
     )
 
 
-def _is_of_people() -> Any:
+def is_of_people() -> Any:
+    """Return what holds of assignments to people."""
     raters = schema.raters.c
     people = select(raters.id).where(raters.kind == "human")
     return schema.assignments.c.rater_id.in_(people)
@@ -418,70 +343,6 @@ def unjudged_query(study: Study) -> Select[Any]:
 
 def _is_open() -> Any:
     return ~exists().where(schema.judgments.c.assignment_id == schema.assignments.c.id)
-
-
-def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
-    """Return the query for what a study's judgments, or those of people, say of pairs.
-
-    With what `side_query` finds of the pairs it is `judged_query`, in half the time.
-    """
-    a, j = schema.assignments, schema.judgments
-    query = (
-        select(
-            a.c.id.label("assignment_id"),
-            *(a.c.pair_id, a.c.first_completion_id, a.c.rater_id, a.c.repeat),
-            *_said(),
-        )
-        .select_from(a)
-        .join(j, j.c.assignment_id == a.c.id)
-        .where(a.c.check.is_(None), a.c.study_id == study.id)
-    )
-    return query.where(_is_of_people()) if of_people else query
-
-
-def side_query(study: Study, *, of_people: bool = False) -> Select[Any]:
-    """Return the query for a study's pairs, or those that people were shown, with both systems."""
-    p, asked = schema.pairs.c, exists().where(*_asks_of(schema.pairs.c.id, study))
-    if of_people:
-        asked = asked.where(_is_of_people())
-    ends = (p.low_completion_id, p.low_system_id, p.high_system_id)
-    return select(p.id, p.item_id, *ends).where(asked)
-
-
-def judged_query() -> Select[Any]:
-    """Return the query for the analysis columns; covered by indexes from end to end."""
-    a, j, p = schema.assignments, schema.judgments, schema.pairs
-    is_low_first = p.c.low_completion_id == a.c.first_completion_id
-    return (
-        select(
-            a.c.id.label("assignment_id"),
-            a.c.pair_id,
-            p.c.item_id,
-            case((is_low_first, p.c.low_system_id), else_=p.c.high_system_id).label(
-                "first_system_id"
-            ),
-            case((is_low_first, p.c.high_system_id), else_=p.c.low_system_id).label(
-                "second_system_id"
-            ),
-            a.c.first_completion_id,
-            a.c.rater_id,
-            a.c.repeat,
-            *_said(),
-        )
-        .select_from(a)
-        .join(j, j.c.assignment_id == a.c.id)
-        .join(p, p.c.id == a.c.pair_id)
-        .where(a.c.check.is_(None))
-    )
-
-
-def _said() -> tuple[Any, ...]:
-    j = schema.judgments.c
-    return j.choice, j.strength, type_coerce(j.axes, Text).label("axes"), j.finish_reason
-
-
-_JUDGED = tuple(judged_query().selected_columns.keys())
-_OF_PAIRS = ("first_system_id", "second_system_id")
 
 
 def checks_query(study: Study) -> Select[Any]:

@@ -80,6 +80,7 @@ from hearteval.store.integrity.verify import (
     check_store,
     is_as_written,
 )
+from hearteval.store.judged import PackedMarks, Sides, judgment_query, side_query
 from hearteval.store.people.base import PeopleStore
 from hearteval.store.records import (
     AssignedCount,
@@ -95,14 +96,11 @@ from hearteval.store.rows import (
     LIGHT,
     MEMBER_FIELDS,
     TABLES,
-    PackedMarks,
-    Sides,
     call_queries,
     checks_query,
     from_row,
     in_groups,
     is_id,
-    judgment_query,
     kind_name,
     label_query,
     n_pairs_query,
@@ -113,7 +111,6 @@ from hearteval.store.rows import (
     rows_by_people,
     rows_of,
     rows_of_kind,
-    side_query,
     study_query,
     unjudged_query,
     usage_queries,

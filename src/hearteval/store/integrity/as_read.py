@@ -24,7 +24,8 @@ from hearteval.store.integrity.seal import (
     read_totals,
     total_of,
 )
-from hearteval.store.rows import called_query, in_groups, judged_query, timed_query
+from hearteval.store.judged import judged_query
+from hearteval.store.rows import called_query, in_groups, timed_query
 
 AS_READ, AS_TIMED, AS_CALLED = "judgment as read", "judgment as timed", "judgment as called"
 """Stand for kinds where the sums are kept."""
