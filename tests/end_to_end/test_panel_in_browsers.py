@@ -283,7 +283,7 @@ def rate(house: House, link: str) -> list[Somebody]:
         if k == LEAVES:
             house.compare(rater, house.careful, seconds=60, most=3, words=WITHDRAWN_WORDS)
         elif k == HURRIES:
-            house.compare(rater, first_side, seconds=1)
+            house.compare(rater, first_side, seconds=0.4)
         elif k == FAILS:
             house.compare(rater, house.wrong_on_checks, seconds=70)
         else:
@@ -484,7 +484,7 @@ def test_the_list_tells_what_everybody_did(panel: Panel) -> None:
     assert len(rows) == N_WRITERS + N_RATERS
     hurries = rows[panel.raters[HURRIES].name]
     fails = rows[panel.raters[FAILS].name]
-    assert (hurries["minutes"], hurries["tasks"]) == ("0.2", f"judge={LOAD}")
+    assert (hurries["minutes"], hurries["tasks"]) == ("0.1", f"judge={LOAD}")
     assert fails["checks_failed"] == "2"
     assert {hurries["state"], fails["state"]} == {"excluded"}
     assert {hurries["decision"], fails["decision"]} == {"approve"}
