@@ -109,6 +109,7 @@ def make(
     n_items: int,
     base_url: str = NOBODY,
     settings: str = "",
+    is_planned: bool = True,
     is_judged: bool = True,
 ) -> None:
     """Write a study file and its items, and fill its store; `settings` are each model's."""
@@ -132,13 +133,15 @@ def make(
         store = session.store
         systems = [one for one in store.iter(System, study) if one.kind == "model"]
         store.add(list(_completions(store.iter(Item, study), systems)))
+        if not is_planned:
+            return
         plan = plan_judgments(store, study, study_settings.judging.plan, now=lambda: NOW)
         print(f"{plan.n_assignments:,} assignments", flush=True)
         if not is_judged:
             return
         open_ones = (assignment.id for assignment in store.unjudged(study))
         while batch := list(islice(open_ones, BATCH)):
-            answers = [_answer(assignment_id) for assignment_id in batch]
+            answers = [make_answer(assignment_id) for assignment_id in batch]
             store.keep_replies([reply for reply, _ in answers])
             store.add([judgment for _, judgment in answers])
 
@@ -157,7 +160,7 @@ def _completions(items: Iterable[Item], systems: Iterable[System]) -> Iterator[C
             )
 
 
-def _answer(assignment_id: str) -> tuple[StoredReply, Judgment]:
+def make_answer(assignment_id: str) -> tuple[StoredReply, Judgment]:
     """Return a reply as the cache keeps it, and its judgment; both follow from the assignment."""
     draw = hashlib.sha256(assignment_id.encode()).digest()
     keys = [*map(axis_key, AXES), OVERALL]

@@ -7,13 +7,17 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import Select
 from sqlalchemy.dialects import sqlite
 
 from hearteval.domain import Study
 from hearteval.errors import StoreError
+from hearteval.store import schema
 from hearteval.store.judged import judgment_query
+from hearteval.store.rows import timed_query, usage_queries
 from hearteval.store.sql import SqlStore
 
 STUDY = Study(
@@ -50,19 +54,46 @@ def test_ids_are_keys_of_16_bytes(tmp_path: Path) -> None:
     assert row == ("blob", 16)
 
 
-def test_counting_pairs_never_reads_the_wide_tables(tmp_path: Path) -> None:
-    path = tmp_path / "study.db"
+def plan_of(folder: Path, query: Select[Any]) -> list[str]:
+    """How SQLite would look for what a query asks for, a line for each table."""
+    path = folder / "study.db"
     SqlStore.open(str(path)).close()
-    compiled = judgment_query(STUDY).compile(
-        dialect=sqlite.dialect(), compile_kwargs={"render_postcompile": True}
-    )
+    compiled = query.compile(dialect=sqlite.dialect(), compile_kwargs={"render_postcompile": True})
+    bound = [b"x" * 16] * len(compiled.positiontup or ())
     connection = sqlite3.connect(path)
-    plan = connection.execute(f"EXPLAIN QUERY PLAN {compiled}", [b"x" * 16]).fetchall()
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {compiled}", bound).fetchall()
     connection.close()
-    details = [row[3] for row in plan]
+    return [row[3] for row in plan]
+
+
+def test_counting_pairs_never_reads_the_wide_tables(tmp_path: Path) -> None:
+    details = plan_of(tmp_path, judgment_query(STUDY))
     assert not [line for line in details if "completions" in line], details
     (judgments,) = [line for line in details if "judgments" in line]
     assert "COVERING INDEX ix_judgments_counts" in judgments
+
+
+OF_PEOPLE = "rater_id=? AND study_id=?"
+
+
+@pytest.mark.parametrize(
+    ("query", "by"),
+    [
+        (judgment_query(STUDY), "study_id=?"),
+        (judgment_query(STUDY, of_people=True), OF_PEOPLE),
+        (timed_query().where(schema.assignments.c.study_id == STUDY.id), OF_PEOPLE),
+        (usage_queries("0" * 32, 5)[1], "rater_id=?"),
+    ],
+    ids=["judgments", "judgments of people", "times of people", "usage of a judge"],
+)
+def test_assignments_of_other_studies_and_of_judges_are_not_looked_at(
+    tmp_path: Path, query: Select[Any], by: str
+) -> None:
+    details = plan_of(tmp_path, query)
+    (found,) = [line for line in details if "ix_assignments" in line or "SCAN assign" in line]
+    assert found.startswith("SEARCH assignments"), details
+    assert f"({by})" in found
+    assert not [line for line in details if "ORDER BY" in line]
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

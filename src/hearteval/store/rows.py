@@ -316,11 +316,11 @@ def call_queries(study: Study) -> dict[str, Select[Any]]:
 def usage_queries(owner_id: str, n: int) -> list[Select[Any]]:
     """Return the queries for token counts of up to `n` replies, by what they became."""
     a, c, j, r = schema.assignments, schema.completions, schema.judgments, schema.ratings
-    # In the order of a hash, which is how assignments lie: read until there are enough.
+    # In the order of the index by rater, which in a study is that of a hash: what one would draw.
     judged = select(j.c.usage).select_from(a.join(j, j.c.assignment_id == a.c.id))
     queries = [
         select(c.c.usage).where(c.c.system_id == owner_id).order_by(c.c.id),
-        judged.where(a.c.rater_id == owner_id).order_by(a.c.id),
+        judged.where(a.c.rater_id == owner_id).order_by(a.c.study_id, a.c.id),
         select(r.c.usage).where(r.c.rater_id == owner_id).order_by(r.c.id),
     ]
     return [query.limit(n) for query in queries]

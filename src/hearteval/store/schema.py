@@ -292,6 +292,7 @@ assignments = _sealed(
     Column("check", Text),
     Index("ix_assignments_study", "study_id", "id"),
     Index("ix_assignments_pair", "pair_id", "study_id"),
+    Index("ix_assignments_rater", "rater_id", "study_id", "id"),
     sqlite_with_rowid=False,
 )
 

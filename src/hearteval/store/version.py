@@ -23,7 +23,7 @@ from hearteval.errors import StoreError
 from hearteval.store import schema
 from hearteval.store.people import tables as _tables_of_people  # noqa: F401 - its tables are made
 
-VERSION = "v0014"
+VERSION = "v0015"
 """Goes up by one with any change of a table, a column or an index, or of the sums beside them."""
 
 COLUMNS = {
