@@ -231,6 +231,15 @@ class TestStore:
         store.keep_replies(replies[2:])
         assert [store.find_reply(reply.id) for reply in replies] == replies
 
+    def test_settings_that_replies_share_are_held_once(self, store: Store, world: World) -> None:
+        call = Call(requested={"temperature": 0.5}, effective={"seed": 3})
+        store.add([world.item, *world.systems])
+        store.add([replace(completion, call=call) for completion in world.completions])
+        one, other = (completion.call for completion in store.iter(Completion))
+        assert one == other == call
+        assert one.requested is other.requested
+        assert one.effective is other.effective
+
     def test_judgment_table_gives_the_analysis_columns(self, store: Store, world: World) -> None:
         store.add(world.records)
         (batch,) = store.judgment_table(world.study)

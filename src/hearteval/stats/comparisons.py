@@ -95,6 +95,15 @@ def pack(values: Lies) -> Lies:
     return values.astype(smallest, copy=False)
 
 
+def reckonable(lies: NDArray[Any]) -> NDArray[Any]:
+    """Return a packed column as numbers to reckon with.
+
+    Two bytes of a fraction are no number for the processor: comparing them takes thirty times as
+    long.
+    """
+    return lies.astype(np.float32) if lies.dtype == np.float16 else lies
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparisons:
     """Comparisons of systems, a row for each or for several equal ones, as arrays of one length."""
@@ -123,7 +132,8 @@ class Comparisons:
         lengths = [len(column) for column in lie.values()]
         if len(set(lengths)) > 1:
             raise ValueError(f"columns must be of one length, not {lengths}")
-        left, right, score, weight = (lie[name] for name in ("left", "right", "score", "weight"))
+        left, right = lie["left"], lie["right"]
+        score, weight = reckonable(lie["score"]), reckonable(lie["weight"])
         lower, upper = np.minimum(left, right), np.maximum(left, right)
         _reject((lower < 0) | (upper >= self.n_systems), "names no system")
         _reject(left == right, "compares a system with itself")

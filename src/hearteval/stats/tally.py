@@ -16,6 +16,7 @@ from hearteval.stats.comparisons import (
     IntArray,
     pack,
     packed_columns,
+    reckonable,
     run_starts,
     with_columns,
 )
@@ -87,7 +88,7 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
     lie: dict[str, Any] = packed_columns(comparisons)
     weights = np.unique(lie["weight"])
     lie["weight"] = pack(np.searchsorted(weights, lie["weight"]))
-    lie["score"] = (2 * lie["score"]).astype(np.int8)
+    lie["score"] = (2 * reckonable(lie["score"])).astype(np.int8)
     people = [name for name in ("rater", "writer") if name in lie]
     for name in people:  # -1 where there is none
         lie[name] = pack(lie[name].astype(np.int64) + 1)
@@ -131,8 +132,9 @@ def _merge(
 
 
 def _count_in_table(keys: IntArray, counts: CodeArray, n_cells: int) -> tuple[IntArray, IntArray]:
-    table = np.bincount(keys[len(counts) :], minlength=n_cells)
-    np.add.at(table, keys[: len(counts)], counts)
+    table = np.bincount(keys, minlength=n_cells)
+    more = np.flatnonzero(counts > 1)
+    np.add.at(table, keys[more], counts[more].astype(np.int64) - 1)  # of its own kind, or slowly
     distinct = np.flatnonzero(table)
     return distinct, table[distinct]
 

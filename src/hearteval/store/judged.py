@@ -2,14 +2,18 @@
 
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Select, Text, case, exists, select, type_coerce
 
 from hearteval.domain import AXIS_NAMES, Study, pack_marks
 from hearteval.store import schema
-from hearteval.store.rows import asks_of, is_of_people
+from hearteval.store.integrity.seal import NOTHING, Total, Words, id_words, total_of_columns
+from hearteval.store.rows import asks_of, is_id, is_of_people
 
 
 def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
@@ -73,7 +77,8 @@ def _said() -> tuple[Any, ...]:
 
 
 _JUDGED = tuple(judged_query().selected_columns.keys())
-_OF_PAIRS = ("first_system_id", "second_system_id")
+N_IDS = sum(map(is_id, judged_query().selected_columns))
+"""Ids come first."""
 
 
 class PackedMarks(dict[str, bytes]):
@@ -103,45 +108,76 @@ class _SingleMarks(dict[str, int]):
         return made
 
 
+class _Numbers(dict[bytes, int]):
+    """The number of each id, in the order in which they first come."""
+
+    def __missing__(self, id_: bytes) -> int:
+        number = self[id_] = len(self)
+        return number
+
+
 class Sides(dict[bytes, int]):
     """What pairs say of their judgments, of rows of `side_query`: the number of each.
 
-    A study has millions, so that what is known of one lies in three numbers.
+    A study has millions, so that what is known of one lies in four numbers.
     """
 
     def __init__(self) -> None:
-        self._words: list[Any] = []
-        self._place: dict[Any, int] = {}
-        self._item, self._low, self._ends = (array("i") for _ in range(3))
+        self._number = _Numbers()
+        """Of what pairs and judgments are about."""
+        self._about = tuple(array("i") for _ in range(4))
+        """By pair: item, completion and system of one side, system of the other."""
+        self._words = np.empty((0, 2), dtype=np.uint64)
+        self._texts = np.empty(0, dtype=np.object_)
+        """Both by number."""
+        self._values = Words()
 
-    def learn(self, rows: Sequence[tuple[bytes, ...]]) -> None:
+    def learn(self, rows: Iterable[tuple[bytes, ...]]) -> None:
         """Take in pairs, ids as bytes."""
-        digits = schema.Digits()
-        for pair_id, item_id, low_id, low, high in rows:
-            if pair_id not in self:
-                self[pair_id] = len(self)
-                one, other = digits[low], digits[high]
-                self._item.append(self._place_of(digits[item_id]))
-                self._low.append(self._place_of(digits[low_id]))
-                self._ends.append(self._place_of(((one, other), (other, one))))
+        pair_ids, *about = zip(*rows, strict=True)
+        self.update(zip(pair_ids, range(len(self._about[0]), 2**31), strict=False))
+        for numbers, ids in zip(self._about, about, strict=True):
+            numbers.extend(map(self._number.__getitem__, ids))
 
-    def _place_of(self, word: Any) -> int:
-        place = self._place.setdefault(word, len(self._words))
-        if place == len(self._words):
-            self._words.append(word)
-        return place
-
-    def complete(self, said: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return columns of `judgment_query`, pairs' ids as bytes, as those of `judged_query`.
+    def complete(self, page: Sequence[tuple[Any, ...]]) -> tuple[dict[str, Sequence[Any]], Total]:
+        """Return rows of `judgment_query`, ids as bytes, as columns of `judged_query`; their sum.
 
         Raises:
             KeyError: A pair is not known.
+            TypeError: What stands for an id is none; or a `ValueError`.
         """
-        words = self._words
-        pairs = [*map(self.__getitem__, said["pair_id"])]
-        known = zip(pairs, said["first_completion_id"], strict=True)
-        shown = [words[self._ends[k]][words[self._low[k]] != first] for k, first in known]
-        columns = dict(zip(_OF_PAIRS, map(list, zip(*shown, strict=True)), strict=True)) | said
-        columns["item_id"] = [words[self._item[k]] for k in pairs]
-        columns["pair_id"] = [*map(bytes.hex, said["pair_id"])]
-        return {name: columns[name] for name in _JUDGED}
+        assigned, paired, *of, repeat, choice, strength, axes, reason = zip(*page, strict=True)
+        pair = np.fromiter(map(self.__getitem__, paired), np.int32, len(page))
+        number = self._number.__getitem__
+        first, rater = (np.fromiter(map(number, each), np.int32, len(page)) for each in of)
+        item, low, *systems = (np.frombuffer(each, np.int32)[pair] for each in self._about)
+        is_low = low == first
+        shown, other = (np.where(is_low, *ends) for ends in (systems, systems[::-1]))
+        said = (repeat, choice, strength, axes, reason)
+        words, texts = self._known()
+        numbered = (item, shown, other, first, rater)
+        own = [id_words(b"".join(each)) for each in (assigned, paired)]
+        total = total_of_columns([*own, *(words[each] for each in numbered)], said, self._values)
+        columns = [
+            *([*map(bytes.hex, each)] for each in (assigned, paired)),
+            *(texts[each].tolist() for each in numbered),
+            *map(list, said),
+        ]
+        return dict(zip(_JUDGED, columns, strict=True)), total
+
+    def _known(self) -> tuple[NDArray[np.uint64], NDArray[np.object_]]:
+        """Return what is numbered, as numbers and as text."""
+        if new := [*islice(self._number, len(self._texts), None)]:
+            self._words = np.concatenate([self._words, id_words(b"".join(new))])
+            more = np.array([*map(bytes.hex, new)], dtype=np.object_)
+            self._texts = np.concatenate([self._texts, more])
+        return self._words, self._texts
+
+
+def total_of_judged(rows: Iterable[tuple[Any, ...]]) -> Total:
+    """Add up rows of `judged_query`, as `Sides.complete` does."""
+    columns = [*zip(*rows, strict=True)]
+    if not columns:
+        return NOTHING
+    ids = [id_words(bytes.fromhex("".join(each))) for each in columns[:N_IDS]]
+    return total_of_columns(ids, columns[N_IDS:], Words())

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -55,6 +56,16 @@ class Id(TypeDecorator[str]):
         return _digits
 
 
+class Hash(Id):
+    """The same of a hash that stands in one row alone, for which no text is remembered."""
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], str | None]:
+        """Convert bytes to digits."""
+        return _hex
+
+
 class IdBytes(LargeBinary):
     """An id as the database holds it, for reads of many rows that make text of them at once."""
 
@@ -77,8 +88,13 @@ class Digits(dict[bytes, str]):
 
 def _digits(value: bytes | None) -> str | None:
     """Return an id as text, one for all the rows it stands in; else it is a `NoIdError`."""
+    digits = _hex(value)
+    return None if digits is None else sys.intern(digits)
+
+
+def _hex(value: bytes | None) -> str | None:
     try:
-        return None if value is None else sys.intern(bytes.hex(value))
+        return None if value is None else bytes.hex(value)
     except TypeError:
         raise NoIdError from None
 
@@ -116,6 +132,22 @@ class Json(VerbatimJson):
             return None
         words = canonical_json(value)
         return json.dumps(json.loads(words)) if _UNSTORABLE.search(words) else words
+
+
+class SharedJson(Json):
+    """The same of what many rows say alike, as calls their settings: read once, not to be changed.
+
+    A hundred thousand replies would hold as many copies.
+    """
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        """Read JSON, or return what was read of the same text."""
+        return _read_shared
+
+
+_read_shared = lru_cache(maxsize=4_096)(_read_json)
 
 
 class Words(TypeDecorator[str]):
@@ -164,7 +196,7 @@ def _table(name: str, *parts: SchemaItem, **settings: Any) -> Table[Any]:
 
 def _sealed(name: str, *parts: SchemaItem, **settings: Any) -> Table[Any]:
     """Make a table whose rows hold the hash of their whole content (see `integrity.seal`)."""
-    return _table(name, *parts, Column("content", Id), **settings)
+    return _table(name, *parts, Column("content", Hash), **settings)
 
 
 def _ref(name: str, to: str | None = None, *, nullable: bool = False) -> Column[str]:
@@ -178,9 +210,9 @@ def _required(kind: Any, *names: str) -> list[Column[Any]]:
 def _call() -> list[Column[Any]]:
     """Return the columns of a `Call`, which stands flat in the table of a record that holds one."""
     return [
-        *_required(Json, "requested", "effective"),
+        *_required(SharedJson, "requested", "effective"),
         Column("finish_reason", Text),
-        Column("usage", Json, nullable=False),
+        Column("usage", SharedJson, nullable=False),
         Column("cost", Double),
         Column("cached", Boolean, nullable=False),
     ]

@@ -68,7 +68,6 @@ from hearteval.store.integrity.seal import (
     hash_of,
     n_written,
     read_totals,
-    total_of,
     totals_written,
 )
 from hearteval.store.integrity.verify import (
@@ -410,13 +409,13 @@ class SqlStore:
         packed, sides = PackedMarks(), Sides()
         shown = side_query(study, of_people=of_people)
         query = judgment_query(study, of_people=of_people)
-        for said in self._columns(Judgment, query, *keys, bare=("pair_id",)):
-            if not sides.keys() >= {*said["pair_id"]}:  # others may have added some meanwhile
+        for rows in self._pages(Judgment, query, *keys, read=_bare_rows):
+            if any(row[1] not in sides for row in rows):  # others may have added some meanwhile
                 for page in self._pages(Pair, shown, schema.pairs.c.id, read=_bare_rows):
                     sides.learn(page)
             with self._sound(Judgment):
-                columns = sides.complete(said)
-                found = found.and_also(total_of(zip(*columns.values(), strict=True)))
+                columns, total = sides.complete(rows)
+                found = found.and_also(total)
                 columns["axes"] = [*map(packed.__getitem__, columns["axes"])]
                 if not set(columns["choice"]) <= set(get_args(Choice)):
                     raise ValueError("a choice is none")
@@ -787,23 +786,20 @@ class SqlStore:
             yield found, columns["content"]
 
     def _columns(
-        self, kind: type[Any], query: Select[Any], *keys: Column[str], bare: Collection[str] = ()
+        self, kind: type[Any], query: Select[Any], *keys: Column[str]
     ) -> Iterator[dict[str, list[Any]]]:
-        """Yield pages of a query, as `_pages`, as columns by name; they are of one length.
-
-        Ids are text but in the columns that are `bare`.
-        """
+        """Yield pages of a query, as `_pages`, as columns by name; they are of one length."""
         selected = query.selected_columns
-        of_ids = (name for name, column in selected.items() if is_id(column))
-        own, *shared = (name for name in of_ids if name not in bare)
+        ids = {name: column.type for name, column in selected.items() if is_id(column)}
+        own = {next(iter(ids)), *(name for name, kind in ids.items() if type(kind) is schema.Hash)}
         digits = schema.Digits()
         for page in self._pages(kind, query, *keys, read=_bare_rows):
             values = map(list, zip(*page, strict=True))
             columns: dict[str, list[Any]] = dict(zip(selected.keys(), values, strict=True))
             with self._sound(kind):
-                columns[own] = list(map(bytes.hex, columns[own]))
-                for name in shared:
-                    columns[name] = [digits[id_] for id_ in columns[name]]
+                for name in ids:
+                    as_text = bytes.hex if name in own else digits.__getitem__
+                    columns[name] = [*map(as_text, columns[name])]
             yield columns
 
     def _pages(
