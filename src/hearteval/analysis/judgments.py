@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.analysis.packed.ids import NO_IDS, Ids
+from hearteval.analysis.packed.ids import NO_IDS, GrowingColumn, GrowingIds, Ids
 from hearteval.domain import (
     AXIS_NAMES,
     CHOICES,
@@ -259,7 +259,7 @@ class Judgments(Sequence[JudgmentRow]):
             return self
         number = {name: Numbered() for name in _CODED}
         pairs = Ids.joined([Ids.of(one.pair.values) for one in (self, other)]).in_order()
-        parts: dict[str, list[Any]] = {name: [] for name in self.table}
+        parts: dict[str, list[Any]] = {name: [] for name in _KINDS}
         for one in (self, other):
             for name, found in parts.items():
                 column = getattr(one, name)
@@ -268,7 +268,8 @@ class Judgments(Sequence[JudgmentRow]):
                 elif isinstance(column, Coded):
                     column = number[_ALIKE.get(name, name)].of(column.values)[column.codes]
                 found.append(column)
-        return _made(parts, number, pairs)
+        columns = {name: np.concatenate(found) for name, found in parts.items()}
+        return _made(Ids.joined([self.assignment, other.assignment]), columns, number, pairs)
 
     def __iter__(self) -> Iterator[JudgmentRow]:
         columns = (
@@ -308,7 +309,12 @@ _CODED: Mapping[str, str] = {
     "finish_reason": "finish_reason",
 }
 """Columns that are numbered, and what the fields of a row are called."""
-_PLAIN = ("assignment", "repeat", "choice", "strength", "marks")
+_KINDS: Mapping[str, type[np.integer[Any]]] = {
+    **dict.fromkeys(_CODED, np.int32),
+    "repeat": np.int16,
+    **dict.fromkeys(("choice", "strength", "marks"), np.int8),
+}
+"""Of numbers in the columns, as they come."""
 _ALIKE: Mapping[str, str] = {"second_system": "first_system"}
 """Columns that are numbered with another."""
 _NO_ROWS: Mapping[str, Sequence[Any]] = dict.fromkeys(JudgmentRow._fields, ())
@@ -326,22 +332,27 @@ def judgment_columns(
         ValueError: The columns of a batch are not of one length.
     """
     number = {name: Numbered() for name in _CODED}
-    parts: dict[str, list[Any]] = {name: [] for name in (*_CODED, *_PLAIN)}
+    ids, columns = GrowingIds(), {name: GrowingColumn(kind) for name, kind in _KINDS.items()}
     for batch in chain([_NO_ROWS], batches):
         n = len(batch["assignment_id"])
         if {n} != {*map(len, batch.values())}:
             raise ValueError("a column of judgments is shorter than another")
-        for name, of_row in _CODED.items():
-            if name != "pair":
-                parts[name].append(number[_ALIKE.get(name, name)].of(batch[of_row]))
-        parts["pair"].append(_number_pairs(batch["pair_id"], pairs, number["pair"]))
-        parts["assignment"].append(Ids.of(batch["assignment_id"]))
-        parts["repeat"].append(np.array(batch["repeat"], dtype=np.int16))
-        parts["choice"].append(np.array([_CHOSEN[one] for one in batch["choice"]], dtype=np.int8))
-        parts["strength"].append(np.array([one or 0 for one in batch["strength"]], dtype=np.int8))
-        marks = np.frombuffer(b"".join(batch["axes"]), dtype=np.int8)
-        parts["marks"].append(marks.reshape(n, len(AXIS_NAMES)))
-    return _made(parts, number, Ids.joined([pairs, Ids.of(number["pair"])]))
+        ids.extend(Ids.of(batch["assignment_id"]))
+        found: dict[str, Any] = {
+            name: number[_ALIKE.get(name, name)].of(batch[of_row])
+            for name, of_row in _CODED.items()
+            if name != "pair"
+        }
+        found["pair"] = _number_pairs(batch["pair_id"], pairs, number["pair"])
+        found["repeat"] = np.array(batch["repeat"], dtype=np.int16)
+        found["choice"] = np.array([_CHOSEN[one] for one in batch["choice"]], dtype=np.int8)
+        found["strength"] = np.array([one or 0 for one in batch["strength"]], dtype=np.int8)
+        found["marks"] = np.frombuffer(b"".join(batch["axes"]), dtype=np.int8)
+        for name, column in columns.items():
+            column.extend(found[name])
+    made = {name: columns.pop(name).made() for name in _KINDS}
+    made["marks"] = made["marks"].reshape(-1, len(AXIS_NAMES))
+    return _made(ids.made(), made, number, Ids.joined([pairs, Ids.of(number["pair"])]))
 
 
 def _number_pairs(ids: Sequence[str], known: Ids, others: Numbered) -> NDArray[np.int32]:
@@ -360,11 +371,10 @@ def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
     )
 
 
-def _made(parts: dict[str, list[Any]], number: dict[str, Numbered], pairs: Ids) -> Judgments:
-    """Return the judgments of parts of columns, which this uses up."""
-    columns: dict[str, Any] = {"assignment": Ids.joined(parts.pop("assignment"))}
-    for name in [*parts]:
-        columns[name] = np.concatenate(parts.pop(name))
+def _made(
+    assignment: Ids, columns: dict[str, Any], number: dict[str, Numbered], pairs: Ids
+) -> Judgments:
+    """Return the judgments of columns, which this uses up."""
     values: dict[str, Sequence[Any]] = {
         name: tuple(number[_ALIKE.get(name, name)]) for name in _CODED
     } | {"pair": pairs}
@@ -372,7 +382,7 @@ def _made(parts: dict[str, list[Any]], number: dict[str, Numbered], pairs: Ids) 
         number.pop(name, None)
         small = np.min_scalar_type(-1 - len(own))
         columns[name] = Coded(own, columns[name].astype(small))
-    return Judgments(columns)
+    return Judgments({"assignment": assignment, **columns})
 
 
 NO_JUDGMENTS = judgment_columns([])

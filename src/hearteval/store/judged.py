@@ -1,6 +1,7 @@
 """Judgments as an analysis reads them: columns, and what pairs say of them."""
 
 import json
+import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -169,7 +170,7 @@ class Sides(dict[bytes, int]):
         """Return what is numbered, as numbers and as text."""
         if new := [*islice(self._number, len(self._texts), None)]:
             self._words = np.concatenate([self._words, id_words(b"".join(new))])
-            more = np.array([*map(bytes.hex, new)], dtype=np.object_)
+            more = np.array([sys.intern(id_.hex()) for id_ in new], dtype=np.object_)
             self._texts = np.concatenate([self._texts, more])
         return self._words, self._texts
 

@@ -15,7 +15,6 @@ from hearteval.stats.planner.design import (
     enough_opponents,
     look_ahead,
     newcomer_variance,
-    win_share_se,
 )
 from hearteval.stats.special import logit, ndtr, ndtri
 
@@ -59,10 +58,6 @@ def test_one_vote_a_pair_on_more_pairs_beats_five() -> None:
     )
     assert once == pytest.approx(12.9, abs=0.2)
     assert five == pytest.approx(15.5, abs=0.2)
-
-
-def test_a_share_of_two_systems_errs_as_their_difference() -> None:
-    assert win_share_se(PARTS, TWO) == pytest.approx(difference_se(PARTS, TWO))
 
 
 def test_elo_follows_the_slope() -> None:

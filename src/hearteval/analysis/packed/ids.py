@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from hearteval.domain.ids import ID_HEX_DIGITS
 from hearteval.stats.comparisons import BoolArray, IntArray
@@ -99,6 +99,46 @@ class Ids(Sequence[str]):
         own, wanted = _alike(self, wanted)
         found = np.minimum(np.searchsorted(own.lie, wanted.lie), len(own) - 1)
         return np.where(own.lie[found] == wanted.lie, found, -1)
+
+
+class GrowingIds:
+    """Ids that come a few thousand at a time, as `GrowingColumn`."""
+
+    def __init__(self) -> None:
+        self._packed = GrowingColumn(f"S{ID_BYTES}")
+        self._others: list[Ids] = []
+
+    def extend(self, ids: Ids) -> None:
+        """Add ids after the others."""
+        if ids.is_packed and not self._others:
+            self._packed.extend(ids.lie)
+        else:
+            self._others.append(ids)
+
+    def made(self) -> Ids:
+        """Return all of them."""
+        first = Ids(self._packed.made(), is_packed=True)
+        return Ids.joined([first, *self._others]) if self._others else first
+
+
+class GrowingColumn:
+    """Numbers that come a few thousand at a time, in one place that grows.
+
+    As many small arrays, joined at the end, leave hundreds of MiB that the process cannot give back
+    where a study has ten million judgments.
+    """
+
+    def __init__(self, kind: DTypeLike) -> None:
+        self._kind = np.dtype(kind)
+        self._lie = bytearray()
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add numbers after the others."""
+        self._lie += np.ascontiguousarray(values, dtype=self._kind).data
+
+    def made(self) -> NDArray[Any]:
+        """Return all of them, as they lie."""
+        return np.frombuffer(self._lie, dtype=self._kind)
 
 
 def _alike(one: Ids, other: Ids) -> tuple[Ids, Ids]:

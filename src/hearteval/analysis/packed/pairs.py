@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, overload
+from typing import Final, overload
 
 import numpy as np
 
 from hearteval.analysis.judgments import Coded, Numbered, Rows
-from hearteval.analysis.packed.ids import NO_IDS, Ids
+from hearteval.analysis.packed.ids import NO_IDS, GrowingColumn, GrowingIds, Ids
 from hearteval.domain import Pair
 from hearteval.stats.comparisons import BoolArray, IntArray
 
@@ -83,21 +83,17 @@ class Pairs(Sequence[Pair]):
 def pairs_of(records: Iterable[Pair]) -> Pairs:
     """Return pairs as columns."""
     items, texts = Numbered(), Numbered()
-    parts: list[Ids] = []
-    columns: tuple[list[Any], ...] = [], [], []
+    ids, columns = GrowingIds(), [GrowingColumn(np.int32) for _ in range(3)]
     rest = iter(records)
     while some := [*islice(rest, CHUNK)]:
-        parts.append(Ids.of([pair.id for pair in some]))
-        columns[0].append(items.of([pair.item_id for pair in some]))
+        ids.extend(Ids.of([pair.id for pair in some]))
+        columns[0].extend(items.of([pair.item_id for pair in some]))
         for side in (0, 1):
-            columns[1 + side].append(texts.of([pair.completion_ids[side] for pair in some]))
-    if not parts:
-        return NO_PAIRS
-    ids = Ids.joined(parts)
-    item, low, high = map(np.concatenate, columns)
-    texts_there = (*texts,)
-    made = Pairs(ids, Coded((*items,), item), Coded(texts_there, low), Coded(texts_there, high))
-    return made.select(np.argsort(ids.lie))
+            columns[1 + side].extend(texts.of([pair.completion_ids[side] for pair in some]))
+    own, there = ids.made(), (*texts,)
+    item, low, high = (column.made() for column in columns)
+    made = Pairs(own, Coded((*items,), item), Coded(there, low), Coded(there, high))
+    return made.select(np.argsort(own.lie))
 
 
 NO_PAIRS: Final = Pairs(NO_IDS, *(Coded((), np.zeros(0, dtype=np.int32)) for _ in range(3)))

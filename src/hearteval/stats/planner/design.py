@@ -163,17 +163,6 @@ def difference_se(components: Components, design: Design) -> float:
     return components.points(math.sqrt(difference_parts(components, design).total))
 
 
-def win_share_se(components: Components, design: Design) -> float:
-    """Return the standard error of one system's share of wins against all others.
-
-    Its variance is S / (2 (S - 1)) of that of a difference, in the units of scores.
-    """
-    s = design.n_systems
-    found = difference_parts(replace(components, writer=0.0), design).total
-    of_writers = components.writer / design.n_writers if design.n_writers else 0.0
-    return math.sqrt(found * s / (2 * (s - 1)) + of_writers)
-
-
 def newcomer_variance(
     components: Components, *, n_items: int, n_opponents: float, n_votes: int
 ) -> float:
