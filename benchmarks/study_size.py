@@ -9,8 +9,8 @@ store is filled with records such as the steps make, each reply in the reply cac
 a process of its own with its CPU seconds and peak memory; `--heart` compares installations, each on
 a copy of the store. With `--store` its rows are put into that empty database first, whose own CPU
 and memory are not counted. A peer of fixed work in plain Python runs beside each row: the ratio to
-it says what a quiet machine would. "Nothing to do" is a run that plans, counts and analyzes all;
-"said again" one after it.
+it says what a quiet machine would. "Planned alone" plans all and finds nothing to ask; "nothing to
+do" is a run that does that, analyzes and reports; "said again" one after it.
 """
 
 import argparse
@@ -72,6 +72,7 @@ REASON = "names what is heavy in the seeker's own words and stays with it, numbe
 OPEN = "import sys; from hearteval.store.sql import SqlStore; SqlStore.open(sys.argv[1]).close()"
 """The first process may bring the store to the installation's schema."""
 ROWS = (
+    ("planned alone", "judge"),
     ("nothing to do", "run"),
     ("said again", "run"),
     ("analyze", "analyze"),

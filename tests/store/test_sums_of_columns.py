@@ -40,7 +40,7 @@ def made(rng: np.random.Generator) -> list[Row]:
 
 def total(rows: Sequence[Row]) -> Total:
     own, others, *values = zip(*rows, strict=True)
-    ids = [id_words(b"".join(column)) for column in (own, others)]
+    ids = [id_words(column) for column in (own, others)]
     return total_of_columns(ids, values, Words())
 
 
@@ -102,3 +102,8 @@ def test_an_edit_changes_a_sum(rows: list[Row], how: str) -> None:
     assert changed != rows
     assert total(changed) != total(rows)
     assert total(changed).n == N_ROWS
+
+
+def test_what_is_no_id_is_refused() -> None:
+    with pytest.raises(ValueError, match="reshape"):
+        id_words([bytes(16), bytes(8)])

@@ -157,7 +157,7 @@ class Sides(dict[bytes, int]):
         said = (repeat, choice, strength, axes, reason)
         words, texts = self._known()
         numbered = (item, shown, other, first, rater)
-        own = [id_words(b"".join(each)) for each in (assigned, paired)]
+        own = [id_words(each) for each in (assigned, paired)]
         total = total_of_columns([*own, *(words[each] for each in numbered)], said, self._values)
         columns = [
             *([*map(bytes.hex, each)] for each in (assigned, paired)),
@@ -168,8 +168,9 @@ class Sides(dict[bytes, int]):
 
     def _known(self) -> tuple[NDArray[np.uint64], NDArray[np.object_]]:
         """Return what is numbered, as numbers and as text."""
-        if new := [*islice(self._number, len(self._texts), None)]:
-            self._words = np.concatenate([self._words, id_words(b"".join(new))])
+        if len(self._texts) < len(self._number):
+            new = [*islice(self._number, len(self._texts), None)]
+            self._words = np.concatenate([self._words, id_words(new)])
             more = np.array([sys.intern(id_.hex()) for id_ in new], dtype=np.object_)
             self._texts = np.concatenate([self._texts, more])
         return self._words, self._texts
@@ -180,5 +181,5 @@ def total_of_judged(rows: Iterable[tuple[Any, ...]]) -> Total:
     columns = [*zip(*rows, strict=True)]
     if not columns:
         return NOTHING
-    ids = [id_words(bytes.fromhex("".join(each))) for each in columns[:N_IDS]]
+    ids = [id_words([*map(bytes.fromhex, each)]) for each in columns[:N_IDS]]
     return total_of_columns(ids, columns[N_IDS:], Words())

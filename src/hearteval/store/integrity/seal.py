@@ -10,7 +10,7 @@ who changes rows, hashes and sums alike.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -190,9 +190,9 @@ class Words(dict[Any, int]):
         return made
 
 
-def id_words(ids: bytes) -> NDArray[np.uint64]:
-    """Return ids that lie one after the other, 16 bytes each, as two numbers each: (ids, 2)."""
-    return np.frombuffer(ids, dtype="<u8").reshape(-1, 2)
+def id_words(ids: Collection[bytes]) -> NDArray[np.uint64]:
+    """Return ids of 16 bytes as two numbers each, (ids, 2); what is none is a `ValueError`."""
+    return np.frombuffer(b"".join(ids), dtype="<u8").reshape(len(ids), 2)
 
 
 def total_of_columns(
