@@ -115,20 +115,22 @@ def _merge(
     n_cells = math.prod(sizes)
     if n_cells > np.iinfo(np.int64).max:  # no single key can hold a row
         return _count_by_columns(columns, counts)
-    keys = np.zeros(len(columns[0]), np.int64)
-    for column, size in zip(columns, sizes, strict=True):
-        keys *= size
-        keys += column
-    if n_cells <= MAX_CELLS:
-        distinct, totals = _count_in_table(keys, counts, n_cells)
-    else:
-        distinct, totals = _count_by_sorting(keys, counts)
-    del keys
+    count = _count_in_table if n_cells <= MAX_CELLS else _count_by_sorting
+    distinct, totals = count(_keys(columns, sizes), counts, n_cells)
     found: list[CodeArray] = []
     for size in reversed(sizes):
         found.append((distinct % size).astype(np.min_scalar_type(size - 1)))
         distinct //= size
     return tuple(reversed(found)), totals
+
+
+def _keys(columns: tuple[CodeArray, ...], sizes: list[int]) -> IntArray:
+    """Return a number for each row, of which equal rows have the same; in the order of the rows."""
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        keys *= size
+        keys += column
+    return keys
 
 
 def _count_in_table(keys: IntArray, counts: CodeArray, n_cells: int) -> tuple[IntArray, IntArray]:
@@ -139,15 +141,20 @@ def _count_in_table(keys: IntArray, counts: CodeArray, n_cells: int) -> tuple[In
     return distinct, table[distinct]
 
 
-def _count_by_sorting(keys: IntArray, counts: CodeArray) -> tuple[IntArray, IntArray]:
+def _count_by_sorting(keys: IntArray, counts: CodeArray, _: int) -> tuple[IntArray, IntArray]:
+    n_rows = len(keys)
     if (counts == 1).all():
         keys.sort()
         starts = run_starts(keys)
-        return keys[starts], np.diff(starts, append=len(keys))
+        keys = keys[starts]  # nobody else holds those of all rows, which may be ten million
+        totals = np.full(len(starts), n_rows)
+        totals[:-1] = starts[1:]
+        totals -= starts
+        return keys, totals
     order = np.argsort(keys)
     keys = keys[order]
     starts = run_starts(keys)
-    all_counts = np.ones(len(keys), np.int64)
+    all_counts = np.ones(n_rows, np.int64)
     all_counts[: len(counts)] = counts
     return keys[starts], np.add.reduceat(all_counts[order], starts)
 

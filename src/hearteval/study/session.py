@@ -1,9 +1,10 @@
 """A study file with its open store, and the study as it was last stored."""
 
+import ctypes
 import gc
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,8 @@ from hearteval.study.simulation.apart import require_one_sort
 from hearteval.version import __version__
 
 Now = Callable[[], datetime]
+M_MMAP_THRESHOLD = -3
+"""As glibc's `malloc.h` names it for `mallopt`."""
 POLL_SECONDS = 2.0
 """After which who waits for another process looks again: it plans for minutes."""
 
@@ -212,9 +215,16 @@ def _nothing_stored(settings: StudySettings) -> StoreError:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the garbage collector from walking a million rows again and again: none is garbage."""
+    """Have memory kept for what is large: for work on millions of rows, of which none is garbage.
+
+    The garbage collector does not walk over them again and again; and where the C library is
+    glibc, arrays of 8 MiB and more are given back as soon as they go, from then on. It else raises
+    that limit by itself to 32 MiB, and columns of ten million rows leave holes.
+    """
     is_enabled = gc.isenabled()
     gc.disable()
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 23)
     try:
         yield
     finally:
