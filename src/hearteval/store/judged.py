@@ -13,8 +13,7 @@ from sqlalchemy import Select, Text, case, exists, select, type_coerce
 
 from hearteval.domain import AXIS_NAMES, Study, pack_marks
 from hearteval.store import schema
-from hearteval.store.integrity.seal import NOTHING, Total, Words, id_words, total_of_columns
-from hearteval.store.rows import asks_of, is_id, is_of_people
+from hearteval.store.rows import asks_of, is_of_people
 
 
 def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
@@ -78,8 +77,6 @@ def _said() -> tuple[Any, ...]:
 
 
 _JUDGED = tuple(judged_query().selected_columns.keys())
-N_IDS = sum(map(is_id, judged_query().selected_columns))
-"""Ids come first."""
 
 
 class PackedMarks(dict[str, bytes]):
@@ -128,10 +125,8 @@ class Sides(dict[bytes, int]):
         """Of what pairs and judgments are about."""
         self._about = tuple(array("i") for _ in range(4))
         """By pair: item, completion and system of one side, system of the other."""
-        self._words = np.empty((0, 2), dtype=np.uint64)
         self._texts = np.empty(0, dtype=np.object_)
-        """Both by number."""
-        self._values = Words()
+        """Ids by number."""
 
     def learn(self, rows: Iterable[tuple[bytes, ...]]) -> None:
         """Take in pairs, ids as bytes."""
@@ -140,12 +135,12 @@ class Sides(dict[bytes, int]):
         for numbers, ids in zip(self._about, about, strict=True):
             numbers.extend(map(self._number.__getitem__, ids))
 
-    def complete(self, page: Sequence[tuple[Any, ...]]) -> tuple[dict[str, Sequence[Any]], Total]:
-        """Return rows of `judgment_query`, ids as bytes, as columns of `judged_query`; their sum.
+    def complete(self, page: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[Any]]:
+        """Return rows of `judgment_query`, ids as bytes, as columns of `judged_query`.
 
         Raises:
             KeyError: A pair is not known.
-            TypeError: What stands for an id is none; or a `ValueError`.
+            TypeError: What stands for an id is none.
         """
         assigned, paired, *of, repeat, choice, strength, axes, reason = zip(*page, strict=True)
         pair = np.fromiter(map(self.__getitem__, paired), np.int32, len(page))
@@ -154,32 +149,18 @@ class Sides(dict[bytes, int]):
         item, low, *systems = (np.frombuffer(each, np.int32)[pair] for each in self._about)
         is_low = low == first
         shown, other = (np.where(is_low, *ends) for ends in (systems, systems[::-1]))
-        said = (repeat, choice, strength, axes, reason)
-        words, texts = self._known()
-        numbered = (item, shown, other, first, rater)
-        own = [id_words(each) for each in (assigned, paired)]
-        total = total_of_columns([*own, *(words[each] for each in numbered)], said, self._values)
+        texts = self._known()
         columns = [
             *([*map(bytes.hex, each)] for each in (assigned, paired)),
-            *(texts[each].tolist() for each in numbered),
-            *map(list, said),
+            *(texts[each].tolist() for each in (item, shown, other, first, rater)),
+            *map(list, (repeat, choice, strength, axes, reason)),
         ]
-        return dict(zip(_JUDGED, columns, strict=True)), total
+        return dict(zip(_JUDGED, columns, strict=True))
 
-    def _known(self) -> tuple[NDArray[np.uint64], NDArray[np.object_]]:
-        """Return what is numbered, as numbers and as text."""
+    def _known(self) -> NDArray[np.object_]:
+        """Return what is numbered, as text."""
         if len(self._texts) < len(self._number):
-            new = [*islice(self._number, len(self._texts), None)]
-            self._words = np.concatenate([self._words, id_words(new)])
-            more = np.array([sys.intern(id_.hex()) for id_ in new], dtype=np.object_)
+            new = islice(self._number, len(self._texts), None)
+            more = np.array([sys.intern(bytes.hex(id_)) for id_ in new], dtype=np.object_)
             self._texts = np.concatenate([self._texts, more])
-        return self._words, self._texts
-
-
-def total_of_judged(rows: Iterable[tuple[Any, ...]]) -> Total:
-    """Add up rows of `judged_query`, as `Sides.complete` does."""
-    columns = [*zip(*rows, strict=True)]
-    if not columns:
-        return NOTHING
-    ids = [id_words([*map(bytes.fromhex, each)]) for each in columns[:N_IDS]]
-    return total_of_columns(ids, columns[N_IDS:], Words())
+        return self._texts

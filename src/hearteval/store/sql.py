@@ -68,6 +68,7 @@ from hearteval.store.integrity.seal import (
     hash_of,
     n_written,
     read_totals,
+    total_of,
     totals_written,
 )
 from hearteval.store.integrity.verify import (
@@ -414,8 +415,8 @@ class SqlStore:
                 for page in self._pages(Pair, shown, schema.pairs.c.id, read=_bare_rows):
                     sides.learn(page)
             with self._sound(Judgment):
-                columns, total = sides.complete(rows)
-                found = found.and_also(total)
+                columns = sides.complete(rows)
+                found = found.and_also(total_of(zip(*columns.values(), strict=True)))
                 columns["axes"] = [*map(packed.__getitem__, columns["axes"])]
                 if not set(columns["choice"]) <= set(get_args(Choice)):
                     raise ValueError("a choice is none")

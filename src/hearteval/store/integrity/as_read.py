@@ -24,7 +24,7 @@ from hearteval.store.integrity.seal import (
     read_totals,
     total_of,
 )
-from hearteval.store.judged import judged_query, total_of_judged
+from hearteval.store.judged import judged_query
 from hearteval.store.rows import called_query, in_groups, timed_query
 
 AS_READ, AS_TIMED, AS_CALLED = "judgment as read", "judgment as timed", "judgment as called"
@@ -58,7 +58,7 @@ def total_of_calls(rows: Iterable[tuple[Any, ...]]) -> Total:
     return total
 
 
-_TOTAL_OF = {AS_READ: total_of_judged, AS_TIMED: total_of, AS_CALLED: total_of_calls}
+_TOTAL_OF = {AS_READ: total_of, AS_TIMED: total_of, AS_CALLED: total_of_calls}
 
 
 def book_as_read(connection: Connection, added: Iterable[Sealed]) -> None:

@@ -10,13 +10,11 @@ who changes rows, hashes and sums alike.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Table, bindparam, insert, select, update
 
 from hearteval.domain import (
@@ -178,54 +176,6 @@ def total_of(rows: Iterable[tuple[Any, ...]]) -> Total:
         hash_.update((form % row).encode(errors="surrogatepass"))
         digest += int.from_bytes(hash_.digest())
     return Total(n, digest % 2 ** (4 * HEX_DIGITS))
-
-
-class Words(dict[Any, int]):
-    """Eight bytes of a hash of each value, made once: of few values that come often."""
-
-    def __missing__(self, value: Any) -> int:
-        """Hash a value, as `total_of` does."""
-        hash_ = hashlib.blake2b(str(value).encode(errors="surrogatepass"), digest_size=8)
-        made = self[value] = int.from_bytes(hash_.digest())
-        return made
-
-
-def id_words(ids: Collection[bytes]) -> NDArray[np.uint64]:
-    """Return ids of 16 bytes as two numbers each, (ids, 2); what is none is a `ValueError`."""
-    return np.frombuffer(b"".join(ids), dtype="<u8").reshape(len(ids), 2)
-
-
-def total_of_columns(
-    ids: Sequence[NDArray[np.uint64]], values: Sequence[Sequence[Any]], words: Words
-) -> Total:
-    """Add up rows that come as columns, in a sixth of the time of `total_of`.
-
-    Each row's hash mixes what it holds, each column in a way of its own, with the finalizer of
-    splitmix64 (Steele, Lea and Flood 2014): good enough for damage, not against forgers.
-    """
-    n = len(values[0])
-    own = [np.fromiter(map(words.__getitem__, column), np.uint64, n)[:, None] for column in values]
-    row = np.concatenate([*ids, *own], axis=1)
-    digest = 0
-    for lane in _GAMMAS:
-        hashes = mix(mix(row + lane[: row.shape[1]]).sum(axis=1, dtype=np.uint64))
-        high, low = (int(part.sum()) for part in (hashes >> _HALF, hashes & _LOW))
-        digest = (digest << 64) + (high << 32) + low
-    return Total(n, digest % 2 ** (4 * HEX_DIGITS))
-
-
-_HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
-_GAMMAS = np.arange(1, 65, dtype=np.uint64).reshape(2, 32) * np.uint64(0x9E3779B97F4A7C15)
-_MIXED = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-
-
-def mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Change numbers in place as splitmix64 ends; return them."""
-    for shift, factor in _MIXED:
-        words ^= words >> np.uint64(shift)
-        words *= np.uint64(factor)
-    words ^= words >> np.uint64(31)
-    return words
 
 
 def follow(
