@@ -215,10 +215,9 @@ def _nothing_stored(settings: StudySettings) -> StoreError:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Have memory kept for what is large: for work on millions of rows, of which none is garbage.
+    """Keep the garbage collector from walking a million rows again and again: none is garbage.
 
-    The garbage collector does not walk over them again and again; and where the C library is
-    glibc, arrays of 8 MiB and more are given back as soon as they go, from then on. It else raises
+    From then on, glibc also gives arrays of 8 MiB and more back as soon as they go. It else raises
     that limit by itself to 32 MiB, and columns of ten million rows leave holes.
     """
     is_enabled = gc.isenabled()
