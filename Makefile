@@ -69,7 +69,7 @@ demo: install
 	@test -f $(DEMO)/$(notdir $(DEMO)).toml || $(BIN)/heart init $(DEMO) >/dev/null
 	@$(BIN)/heart run $(DEMO)/$(notdir $(DEMO)).toml
 
-# Four workers on two cores: many tests wait, for servers, browsers and leases.
+# Three workers on two cores: many tests wait, for servers, browsers and leases.
 test: install-tests
 	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder
 

@@ -43,6 +43,9 @@ sys.dont_write_bytecode = False
 set_ray_environment(None)
 # In so wide a terminal no sentence is folded; tables have 80 columns in it as in any wide one.
 os.environ["COLUMNS"] = "1000"
+# Stores wait for the disk at each commit, and a memory has none to wait for.
+if (MEMORY := Path("/dev/shm")).is_mount() and shutil.disk_usage(MEMORY).free > 8 * 2**30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 SLOWEST = (
     "test_every_page.py",
     "test_people_in_browsers.py",

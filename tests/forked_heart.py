@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from multiprocessing import forkserver
 from multiprocessing.reduction import DupFd
 from pathlib import Path
@@ -33,9 +34,7 @@ class Running:
     """A function that runs in a process, and what the process says."""
 
     def __init__(self, what: Callable[..., None], *words: str, store: str | None = None) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-            forkserver.ensure_running()
+        ensure_forks()
         kept = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
         env = kept if store is None else {**kept, "HEART_STORE": store}
         pipes = [os.pipe() for _ in range(2)]
@@ -103,6 +102,33 @@ def start(verb: str, study: Path, store: str | None = None, *words: str) -> Runn
 
 def heart(*words: str) -> None:
     run_command_line(list(words))
+
+
+def at_once(work: Callable[..., int], words: Sequence[Sequence[str]]) -> list[int]:
+    """Do a work once with each words, each in a process; return what they say in any order.
+
+    Each work is told by what to wait until all others are ready.
+    """
+    ensure_forks()
+    ready, said = FORKS.Barrier(len(words)), FORKS.SimpleQueue()
+    started = [FORKS.Process(target=_say, args=(said, work, ready, each)) for each in words]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(DEADLINE_SECONDS)
+        assert process.exitcode == 0
+    return [said.get() for _ in started]
+
+
+def _say(said: Any, work: Callable[..., int], ready: Any, words: Sequence[str]) -> None:
+    said.put(work(partial(ready.wait, DEADLINE_SECONDS / 2), *words))
+
+
+def ensure_forks() -> None:
+    """See to it that the process is there that others are forked from."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        forkserver.ensure_running()
 
 
 def _read(pipe: tuple[int, int], said: list[str]) -> None:

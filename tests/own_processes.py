@@ -1,10 +1,6 @@
-"""Processes that come of one, where they listen, and several that begin their work at once."""
+"""Processes that come of one, and where they listen."""
 
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
@@ -40,33 +36,3 @@ def listening(pid: int) -> set[str]:
                 number = words[1].partition(":")[0][-8:]
                 found.add(".".join(str(byte) for byte in reversed(bytes.fromhex(number))))
     return found
-
-
-def at_once(script: str, words: Sequence[Sequence[str]]) -> list[int]:
-    """Run a script once with each words; all wait until the last is ready; return what they say."""
-    started = [
-        subprocess.Popen(
-            [sys.executable, script, *each],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for each in words
-    ]
-    for process in started:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in started:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    return [int(process.communicate(timeout=300)[0]) for process in started]
-
-
-def when_told(work: Callable[[], int]) -> None:
-    """Do a script's part of `at_once`."""
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.readline()
-    sys.stdout.write(f"{work()}\n")

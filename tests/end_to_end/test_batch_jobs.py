@@ -1,20 +1,18 @@
 """A study asked through batch jobs: one bill, at the batch price, whenever it is killed."""
 
 import json
-import multiprocessing
-import os
 import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from batch_server import TOKENS_IN, TOKENS_OUT, BatchServer, batch_server
+from forked_heart import DEADLINE_SECONDS, Running
 from heart_command import Done, Heart
 from study_files import presets, study_text
 
@@ -28,9 +26,6 @@ from hearteval.study.asking import opening
 
 pytestmark = pytest.mark.server
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
-DEADLINE_SECONDS = 600
 QUICK = BatchPolicy(
     quiet_seconds=0.1, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
 )
@@ -300,39 +295,25 @@ def test_claude_judges_through_its_own_interface_held_to_the_schema(
     assert [path for path in files if b"canary" in path.read_bytes()] == []
 
 
-def run(study: Path) -> None:
+def run(study: str) -> None:
     """Run a study in a process that can be killed."""
     opening.BATCH_POLICY, asking.FIRST_CLAIM = QUICK, N_JUDGMENTS
-    os.environ.pop("HEART_STORE", None)
-    file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
-    run_command_line(["run", str(study), "--yes", "--json"])
-
-
-def start(study: Path) -> ForkServerProcess:
-    process = FORKS.Process(target=run, args=(study,), daemon=True)
-    process.start()
-    return process
+    run_command_line(["run", study, "--yes", "--json"])
 
 
 def finish(study: Path) -> None:
-    process = start(study)
-    process.join(DEADLINE_SECONDS)
-    assert process.exitcode == 0, study.with_suffix(".said").read_text(encoding="utf-8")
+    Running(run, str(study)).end()
 
 
 def kill_when(study: Path, happened: Callable[[], bool]) -> None:
-    process = start(study)
+    process = Running(run, str(study))
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not happened():
-        said = study.with_suffix(".said")
-        assert process.is_alive() or not said.exists(), said.read_text(encoding="utf-8")
+        assert process.code is None, process.complaint
         assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.002)
     process.kill()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    assert process.code == -signal.SIGKILL
 
 
 def test_killed_between_submission_and_its_answer_pays_once(

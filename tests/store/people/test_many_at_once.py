@@ -3,16 +3,15 @@
 import json
 import os
 import random
-import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from own_processes import at_once, when_told
+from forked_heart import at_once
 from people_world import LEASE, NOW, STUDY, invite_to, join, new_id, own_task, task
 from sqlalchemy import select
 
@@ -149,6 +148,15 @@ def test_fifty_threads_in_a_file(tmp_path: Path) -> None:
     store.close()
 
 
+def some_work(when_told: Callable[[], object], place: str, names: str) -> int:
+    store = SqlStore.open(place)
+    comers = store.people.people(task(0, n_places=1).study_id)
+    when_told()
+    n_done = run_threads(store, [one for one in comers if one.name in json.loads(names)])
+    store.close()
+    return n_done
+
+
 @pytest.mark.server
 @pytest.mark.postgres
 def test_fifty_threads_in_four_processes(postgres_url: str) -> None:
@@ -158,7 +166,7 @@ def test_fifty_threads_in_four_processes(postgres_url: str) -> None:
     plan(store, people)
     names = [person.name for person in people]
     words = [[postgres_url, json.dumps(names[k::N_PROCESSES])] for k in range(N_PROCESSES)]
-    n_done = at_once(__file__, words)
+    n_done = at_once(some_work, words)
     assert all(n > 0 for n in n_done)
     require_rules(store, all_done=False)
     finish(store, people)
@@ -190,11 +198,3 @@ def test_a_panel_of_exactly_as_many_as_a_pair_has_places_can_always_finish(
             work(store, person)
     finish(store, [*people, *extra])
     require_rules(store)
-
-
-if __name__ == "__main__":
-    address, names = sys.argv[1], set(json.loads(sys.argv[2]))
-    opened = SqlStore.open(address)
-    comers = opened.people.people(task(0, n_places=1).study_id)
-    when_told(lambda: run_threads(opened, [one for one in comers if one.name in names]))
-    opened.close()

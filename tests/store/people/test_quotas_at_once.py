@@ -1,15 +1,14 @@
 """Many people come at once, from threads and processes: quotas fill exactly, and never over."""
 
 import random
-import sys
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
-from own_processes import at_once, when_told
+from forked_heart import at_once
 from people_world import NOW, STUDY, invite_to, join
 from sqlalchemy import select
 
@@ -146,11 +145,19 @@ def test_who_opens_many_browsers_at_once_takes_one_place(place: str) -> None:
     store.close()
 
 
+def a_share_comes(when_told: Callable[[], object], place: str, invite_id: str, share: str) -> int:
+    store = SqlStore.open(place)
+    when_told()
+    let_in = all_come(store, invite_id, shuffled()[int(share) :: N_PROCESSES])
+    store.close()
+    return len(let_in)
+
+
 @pytest.mark.server
 def test_sixty_come_at_once_in_four_processes(place: str) -> None:
     store = SqlStore.open(place)
     invite = invite_to(store, "judge")
-    n_let_in = at_once(__file__, [[place, invite.id, str(k)] for k in range(N_PROCESSES)])
+    n_let_in = at_once(a_share_comes, [[place, invite.id, str(k)] for k in range(N_PROCESSES)])
     assert sum(n_let_in) == MOST_YOUNG + MOST * len(GENDERS)
     require_exact(store, invite.id)
     store.close()
@@ -172,10 +179,3 @@ def test_a_quota_with_more_places_lets_more_in_and_one_with_fewer_nobody() -> No
     (found,) = store.people.progress(STUDY).quotas
     assert (found.n_people, found.most) == (2, 2)
     assert {one.name for one in store.people.people(STUDY)} == {"one", "two"}
-
-
-if __name__ == "__main__":
-    address, of, share = sys.argv[1:]
-    opened = SqlStore.open(address)
-    when_told(lambda: len(all_come(opened, of, shuffled()[int(share) :: N_PROCESSES])))
-    opened.close()
