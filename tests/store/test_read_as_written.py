@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -190,6 +190,63 @@ def test_a_hash_of_ids_alone_is_that_of_their_canonical_json(place: str) -> None
         fields = {name: value for name, value in asdict(one).items() if value is not None}
         kind = type(one).__name__.lower()
         assert content_of(one) == content_hash({"kind": kind, **fields})[:32]
+
+
+def calls_of_judges(store: SqlStore) -> dict[str, tuple[int, float]]:
+    """How many calls of each judge of the study there were, and what they cost."""
+    (study,) = (one for one in store.iter(Study) if one.name == "small")
+    found = {}
+    for sums in store.call_sums(study):
+        if sums["step"] == "judgments":
+            n, usd = found.get(sums["owner_id"], (0, 0.0))
+            found[sums["owner_id"]] = (n + sums["n_calls"], usd + sums["usd"])
+    return found
+
+
+def test_what_calls_of_judges_cost_is_added_up_as_they_come(place: str) -> None:
+    with closing(SqlStore.open(place)) as store:
+        (study,) = (one for one in store.iter(Study) if one.name == "small")
+        judged = {one.assignment_id: one for one in store.iter(Judgment, study)}
+        spent = {one.id: one.rater_id for one in store.iter(Assignment, study) if one.id in judged}
+        open_ones = list(store.unjudged(study))
+        for number, one in enumerate(open_ones):
+            call = replace(next(iter(judged.values())).call, cost=0.01 * number, cached=False)
+            judgment = Judgment(
+                assignment_id=one.id, choice="tie", strength=None, call=call, created_at=NOW
+            )
+            store.add([judgment])
+            judged[one.id], spent[one.id] = judgment, one.rater_id
+        with statements_about("judgments") as said:
+            found = calls_of_judges(store)
+    assert open_ones
+    assert said == []
+    for rater_id, (n_calls, usd) in found.items():
+        own = [judged[id_].call.cost or 0 for id_, rater in spent.items() if rater == rater_id]
+        assert (n_calls, usd) == (len(own), pytest.approx(sum(own), abs=1e-12))
+    assert found.keys() == set(spent.values())
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE call_sums SET n_calls = n_calls + 1",
+        "UPDATE call_sums SET pico_usd = pico_usd + 1, n_priced = n_priced + 1",
+        "DELETE FROM call_sums",
+    ],
+)
+def test_sums_of_calls_that_were_changed_are_made_again_of_the_judgments(
+    place: str, edit: str
+) -> None:
+    with closing(SqlStore.open_to_read(place)) as store:
+        before = calls_of_judges(store)
+    change(place, edit)
+    with closing(SqlStore.open_to_read(place)) as store:
+        assert calls_of_judges(store) == before
+    with closing(SqlStore.open(place)) as store:
+        assert calls_of_judges(store) == before
+        with statements_about("judgments") as said:
+            assert calls_of_judges(store) == before
+    assert said == []
 
 
 def test_a_store_whose_sum_is_gone_is_checked_too(place: str) -> None:

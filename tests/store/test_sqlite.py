@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,17 @@ import pytest
 from sqlalchemy import Select
 from sqlalchemy.dialects import sqlite
 
-from hearteval.domain import Study
+from hearteval.domain import Pair, Study
 from hearteval.errors import StoreError
 from hearteval.store import schema
 from hearteval.store.judged import judgment_query
-from hearteval.store.rows import timed_query, usage_queries
+from hearteval.store.rows import (
+    n_pairs_query,
+    planned_query,
+    study_query,
+    timed_query,
+    usage_queries,
+)
 from hearteval.store.sql import SqlStore
 
 STUDY = Study(
@@ -83,8 +90,13 @@ OF_PEOPLE = "rater_id=? AND study_id=?"
         (judgment_query(STUDY, of_people=True), OF_PEOPLE),
         (timed_query().where(schema.assignments.c.study_id == STUDY.id), OF_PEOPLE),
         (usage_queries("0" * 32, 5)[1], "rater_id=?"),
+        (planned_query(STUDY), "study_id=?"),
+        (n_pairs_query(STUDY), "study_id=?"),
     ],
-    ids=["judgments", "judgments of people", "times of people", "usage of a judge"],
+    ids=[
+        *("judgments", "judgments of people", "times of people", "usage of a judge"),
+        *("what is assigned", "number of pairs"),
+    ],
 )
 def test_assignments_of_other_studies_and_of_judges_are_not_looked_at(
     tmp_path: Path, query: Select[Any], by: str
@@ -94,6 +106,33 @@ def test_assignments_of_other_studies_and_of_judges_are_not_looked_at(
     assert found.startswith("SEARCH assignments"), details
     assert f"({by})" in found
     assert not [line for line in details if "ORDER BY" in line]
+
+
+def test_pairs_of_other_studies_are_not_looked_at(tmp_path: Path) -> None:
+    query = study_query(Pair, STUDY).order_by(schema.pairs.c.id).limit(10)
+    assert plan_of(tmp_path, query) == [
+        "SEARCH pairs USING PRIMARY KEY (id=?)",
+        "LIST SUBQUERY 1",
+        "SEARCH assignments USING COVERING INDEX ix_assignments_pair (study_id=? AND pair_id>?)",
+    ]
+
+
+@pytest.mark.parametrize("query", [planned_query(STUDY), n_pairs_query(STUDY)])
+def test_what_is_assigned_is_read_of_an_index_alone(tmp_path: Path, query: Select[Any]) -> None:
+    assert "USING COVERING INDEX ix_assignments_pair" in str(plan_of(tmp_path, query))
+
+
+def test_indexes_are_made_in_the_same_order_each_time(tmp_path: Path) -> None:
+    """Of two that serve as well SQLite takes the newer."""
+    path = tmp_path / "study.db"
+    SqlStore.open(str(path)).close()
+    with closing(sqlite3.connect(path)) as connection:
+        made = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'assignments'"
+            " AND sql IS NOT NULL ORDER BY rowid"
+        )
+        names = [name for (name,) in made]
+    assert names == ["ix_assignments_pair", "ix_assignments_rater", "ix_assignments_study"]
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Select, Text, case, exists, select, type_coerce
+from sqlalchemy import Select, Text, case, select, type_coerce
 
 from hearteval.domain import AXIS_NAMES, Study, pack_marks
 from hearteval.store import schema
-from hearteval.store.rows import asks_of, is_of_people
+from hearteval.store.rows import is_of_people, is_on_page
 
 
 def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
@@ -35,13 +35,14 @@ def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
     return query.where(is_of_people()) if of_people else query
 
 
-def side_query(study: Study, *, of_people: bool = False) -> Select[Any]:
-    """Return the query for a study's pairs, or those that people were shown, with both systems."""
-    p, asked = schema.pairs.c, exists().where(*asks_of(schema.pairs.c.id, study))
-    if of_people:
-        asked = asked.where(is_of_people())
+def side_query(study: Study, only: Sequence[bytes] | None = None) -> Select[Any]:
+    """Return the query for a page of a study's pairs, or for some alone, with both systems."""
+    p = schema.pairs.c
     ends = (p.low_completion_id, p.low_system_id, p.high_system_id)
-    return select(p.id, p.item_id, *ends).where(asked)
+    query = select(p.id, p.item_id, *ends)
+    if only is None:
+        return query.where(is_on_page(p.id, study))
+    return query.where(type_coerce(p.id, schema.IdBytes).in_(only))
 
 
 def judged_query() -> Select[Any]:
@@ -130,10 +131,16 @@ class Sides(dict[bytes, int]):
 
     def learn(self, rows: Iterable[tuple[bytes, ...]]) -> None:
         """Take in pairs, ids as bytes."""
-        pair_ids, *about = zip(*rows, strict=True)
+        if not (columns := [*zip(*rows, strict=True)]):
+            return
+        pair_ids, *about = columns
         self.update(zip(pair_ids, range(len(self._about[0]), 2**31), strict=False))
         for numbers, ids in zip(self._about, about, strict=True):
             numbers.extend(map(self._number.__getitem__, ids))
+
+    def unknown(self, page: Iterable[tuple[Any, ...]]) -> Sequence[bytes]:
+        """Return the pairs of some rows of `judgment_query` that are not known yet."""
+        return sorted({row[1] for row in page if row[1] not in self})
 
     def complete(self, page: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[Any]]:
         """Return rows of `judgment_query`, ids as bytes, as columns of `judged_query`.

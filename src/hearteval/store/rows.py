@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, AnyStr
 
 from sqlalchemy import (
     BigInteger,
@@ -195,7 +195,10 @@ def reply_query() -> Select[Any]:
 
 
 def study_query(kind: type[Any], study: Study) -> Select[Any]:
-    """Return the query for the records of a kind that belong to a study's version."""
+    """Return the query for the records of a kind that belong to a study's version.
+
+    Of pairs it finds a page each time, those that come next after `AFTER`.
+    """
     if kind is Judgment:
         a, j = schema.assignments, schema.judgments
         return select(j).join(a, a.c.id == j.c.assignment_id).where(a.c.study_id == study.id)
@@ -212,7 +215,7 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     if kind in (Item, System):
         return (_is_member(columns.id, kind_name(kind), study),)
     if kind is Pair:
-        return (exists().where(*asks_of(columns.id, study)),)
+        return (is_on_page(columns.id, study),)
     if kind is Attempt:
         return (_is_attempt_of(study),)
     if kind is Label:
@@ -222,10 +225,20 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     return (*planned, *about)
 
 
-def asks_of(pair_id: Any, study: Study) -> tuple[Any, Any]:
-    """Return what holds of a study's assignments of a pair."""
+PAGE_ROWS = 2_000
+"""Read at once; the next page begins after the last id, so memory does not grow with a study."""
+AFTER = bindparam("after", "0" * 32, type_=schema.Id)
+"""The id after which a page begins, where a query has to say so in its midst."""
+
+
+def is_on_page(pair_id: Any, study: Study) -> Any:
+    """Return what holds of the pairs of a page that a study asks of.
+
+    Its own assignments say which these are: a store may hold the pairs of many studies.
+    """
     a = schema.assignments.c
-    return a.pair_id == pair_id, a.study_id == study.id
+    asked = select(a.pair_id).where(a.study_id == study.id, a.pair_id > AFTER)
+    return pair_id.in_(asked.distinct().order_by(a.pair_id).limit(PAGE_ROWS))
 
 
 def planned_query(study: Study) -> Select[Any]:
@@ -240,18 +253,17 @@ def open_query(study: Study) -> Select[Any]:
 
 
 def pairs_of_members_query(study: Study) -> Select[Any]:
-    """Return the query for the pairs about items and systems of a study's version."""
-    p = schema.pairs.c
+    """Return the query for a study's pairs about items and systems of its version."""
+    p, a = schema.pairs.c, schema.assignments.c
     about = ((p.item_id, "item"), (p.low_system_id, "system"), (p.high_system_id, "system"))
-    return select(p.id).where(*(_is_member(*one, study) for one in about))
+    asked = select(a.pair_id).where(a.study_id == study.id).distinct()
+    return select(p.id).where(p.id.in_(asked), *(_is_member(*one, study) for one in about))
 
 
 def n_pairs_query(study: Study) -> Select[Any]:
     """Return the query for how many pairs a study's assignments are about."""
     a = schema.assignments.c
-    # No bare column, for which SQLite would look up each assignment, ten times slower.
-    is_own = type_coerce(func.coalesce(a.study_id, a.study_id), schema.Id) == study.id
-    return select(func.count(a.pair_id.distinct())).where(is_own)
+    return select(func.count(a.pair_id.distinct())).where(a.study_id == study.id)
 
 
 def timed_query() -> Select[Any]:
@@ -284,6 +296,16 @@ def called_query() -> Select[Any]:
     )
 
 
+def called_of_query(study: Study) -> Select[Any]:
+    """Return the query for the same of a study, as it was added up when judgments came."""
+    kept = schema.call_sums.c
+    keys = (kept.rater_id, kept.requested, kept.effective)
+    counts = (kept.n_calls, kept.n_priced, kept.pico_usd)
+    added_up = (func.sum(one).label(one.name) for one in counts)
+    # Ordered, so that what is said first of a model is the same each time.
+    return select(*keys, *added_up).where(kept.study_id == study.id).group_by(*keys).order_by(*keys)
+
+
 def _priced() -> tuple[Any, ...]:
     cost = schema.judgments.c.cost
     # A sum of floats depends on their order, one of whole billionths of a millidollar does not.
@@ -292,18 +314,14 @@ def _priced() -> tuple[Any, ...]:
 
 
 def call_queries(study: Study) -> dict[str, Select[Any]]:
-    """Return the queries for sums of a study's calls, by step."""
+    """Return the queries for sums of a study's calls, by step, but for those of judgments."""
     a, t = schema.assignments, schema.attempts
     tried_for = a.alias()
     tried = t.outerjoin(tried_for, tried_for.c.id == t.c.assignment_id)
-    judged = schema.judgments.join(a, a.c.id == schema.judgments.c.assignment_id)
     return {
         "completions": _summed(schema.completions, schema.completions.c.system_id).where(
             *_belongs(Completion, schema.completions.c, study)
         ),
-        "judgments": _summed(schema.judgments, a.c.rater_id, among=judged)
-        .where(a.c.study_id == study.id)
-        .add_columns(*_priced()),
         "ratings": _summed(schema.ratings, schema.ratings.c.rater_id).where(
             *_belongs(Rating, schema.ratings.c, study)
         ),
@@ -432,7 +450,7 @@ def read_studies(connection: Connection) -> list[tuple[Study, str | None]]:
     return found
 
 
-def in_groups(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def in_groups(ids: Sequence[AnyStr]) -> Iterator[Sequence[AnyStr]]:
     """Yield ids in groups of as many as one query asks for."""
     for start in range(0, len(ids), LOOKUP_IDS):
         yield ids[start : start + LOOKUP_IDS]

@@ -323,7 +323,7 @@ assignments = _sealed(
     Column("repeat", Integer, nullable=False),
     Column("check", Text),
     Index("ix_assignments_study", "study_id", "id"),
-    Index("ix_assignments_pair", "pair_id", "study_id"),
+    Index("ix_assignments_pair", "study_id", "pair_id", "rater_id", "repeat"),
     Index("ix_assignments_rater", "rater_id", "study_id", "id"),
     sqlite_with_rowid=False,
 )
@@ -479,3 +479,14 @@ totals = Table(
 
 Who writes at the same time has a slot of its own each: the total is the sum of them.
 """
+
+call_sums = _table(
+    "call_sums",
+    *(Column(name, Id, nullable=False) for name in ("study_id", "rater_id")),
+    Column("slot", Integer, nullable=False),
+    *_required(SharedJson, "requested", "effective"),
+    *_required(BigInteger, "n_calls", "n_priced", "pico_usd"),
+    Index("ix_call_sums_study", "study_id"),
+    sqlite_with_rowid=False,
+)
+"""What the calls of a study's judges were and cost, by slot as totals (see `integrity.as_read`)."""

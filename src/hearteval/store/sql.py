@@ -58,7 +58,6 @@ from hearteval.store.engines import (
 )
 from hearteval.store.insertion import insertion
 from hearteval.store.integrity import as_read
-from hearteval.store.integrity.as_read import AS_CALLED, COUNTS
 from hearteval.store.integrity.fingerprint import fingerprint
 from hearteval.store.integrity.seal import (
     NOTHING,
@@ -93,8 +92,10 @@ from hearteval.store.records import (
 )
 from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
+    AFTER,
     LIGHT,
     MEMBER_FIELDS,
+    PAGE_ROWS,
     TABLES,
     call_queries,
     checks_query,
@@ -128,8 +129,6 @@ _Asked = tuple[bytes, bytes, int]
 Page = tuple[list[R], list[Any]]
 """Records, and the hash that the row of each holds."""
 
-PAGE_ROWS = 2_000
-"""Read at once; the next page begins after the last id, so memory does not grow with a study."""
 PATIENCE_SECONDS = 120.0
 """For which a store that is away is waited for: a restarted server is back by then."""
 QUEUE_SECONDS = 20.0
@@ -408,11 +407,10 @@ class SqlStore:
         n_read, n_least = 0, self._n_written(Judgment, study)
         written, found = self._read(partial(as_read.written, study=study)), NOTHING
         packed, sides = PackedMarks(), Sides()
-        shown = side_query(study, of_people=of_people)
         query = judgment_query(study, of_people=of_people)
         for rows in self._pages(Judgment, query, *keys, read=_bare_rows):
-            if any(row[1] not in sides for row in rows):  # others may have added some meanwhile
-                for page in self._pages(Pair, shown, schema.pairs.c.id, read=_bare_rows):
+            if unknown := sides.unknown(rows):  # others may have added some meanwhile
+                for page in self._sides(study, unknown if of_people else None):
                     sides.learn(page)
             with self._sound(Judgment):
                 columns = sides.complete(rows)
@@ -430,6 +428,14 @@ class SqlStore:
         self._require_no_more(Judgment, n_read, self._n_written(Judgment, study))
         if found != written:
             self._require_judged_as_written(study)
+
+    def _sides(self, study: Study, only: Sequence[bytes] | None) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield rows of `side_query`: of all pairs of a study, in one go, or of some alone."""
+        if only is None:
+            yield from self._pages(Pair, side_query(study), schema.pairs.c.id, read=_bare_rows)
+            return
+        for some in in_groups(only):
+            yield self._read(partial(_bare_rows, side_query(study, some)))
 
     def _require_judged_as_written(self, study: Study) -> None:
         """Check the records that a study's judgments are read from; raise where one was changed.
@@ -618,14 +624,17 @@ class SqlStore:
 
     def call_sums(self, study: Study) -> Sequence[Mapping[str, Any]]:
         """Return sums of a study's calls by step, system or rater, and settings."""
-        written = self._read(partial(as_read.written, study=study, kind=AS_CALLED))
-        rows = {step: self._rows(query) for step, query in call_queries(study).items()}
-        of = ("owner_id", "requested", "effective", *COUNTS)
-        judged = [tuple(row[name] for name in of) for row in rows["judgments"]]
-        if as_read.total_of_calls(judged) != written:
+        kept = self._read(partial(as_read.kept_calls, study=study))
+        if kept is None:
             self._require_judged_as_written(study)
-        for row in rows["judgments"]:
-            del row["n_priced"], row["pico_usd"]
+            kept = self._read(partial(as_read.called_in, study=study))
+        names = ("owner_id", "requested", "effective")
+        judged = [
+            {**dict(zip(names, of, strict=True)), "n_calls": int(n), "usd": int(pico or 0) / 1e12}
+            for *of, n, _, pico in kept
+        ]
+        others = {step: self._rows(query) for step, query in call_queries(study).items()}
+        rows = {"completions": others.pop("completions"), "judgments": judged, **others}
         return [{"step": step, **row} for step, found in rows.items() for row in found]
 
     def usages(self, owner_id: str, *, n: int) -> Sequence[Mapping[str, Any]]:
@@ -818,7 +827,9 @@ class SqlStore:
         ordered = query.order_by(keys[0]).limit(PAGE_ROWS)
         last: str | None = None
         while True:
-            page = ordered if last is None else ordered.where(*(k > last for k in keys))
+            page = ordered
+            if last is not None:
+                page = ordered.where(*(k > last for k in keys)).params({AFTER.key: last})
             with self._sound(kind):
                 rows = self._read(partial(read or _tuples_of, page))
             if rows:

@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam
+from sqlalchemy import Connection, Select, bindparam, delete
 
-from hearteval.domain import Judgment, Study
+from hearteval.domain import Judgment, Study, record_id
 from hearteval.store import schema
+from hearteval.store.insertion import insertion
 from hearteval.store.integrity.seal import (
     NOTHING,
     ROWS,
@@ -22,10 +23,11 @@ from hearteval.store.integrity.seal import (
     follow,
     is_sum,
     read_totals,
+    slot_of,
     total_of,
 )
 from hearteval.store.judged import judged_query
-from hearteval.store.rows import called_query, in_groups, timed_query
+from hearteval.store.rows import called_of_query, called_query, in_groups, timed_query
 
 AS_READ, AS_TIMED, AS_CALLED = "judgment as read", "judgment as timed", "judgment as called"
 """Stand for kinds where the sums are kept."""
@@ -71,6 +73,32 @@ def book_as_read(connection: Connection, added: Iterable[Sealed]) -> None:
                 rows[study_id].append(tuple(row))
         for study_id, own in rows.items():
             follow(connection, kind, study_id, come=_TOTAL_OF[kind](own))
+            if kind == AS_CALLED:
+                _keep_calls(connection, study_id, own)
+
+
+def kept_calls(connection: Connection, study: Study) -> list[tuple[Any, ...]] | None:
+    """Return rows of `called_of_query`; None where they are not what was written."""
+    kept = [*map(tuple, connection.execute(called_of_query(study)))]
+    return kept if is_sum(connection, AS_CALLED, study.id, total_of_calls(kept)) else None
+
+
+def called_in(connection: Connection, study: Study) -> list[tuple[Any, ...]]:
+    """Return rows of `called_query` of a study, as its judgments are now."""
+    return [*map(tuple, connection.execute(_in_study(AS_CALLED, study)))]
+
+
+def _keep_calls(connection: Connection, study_id: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Add rows of `called_query` to those of this transaction's slot."""
+    kept, slot = schema.call_sums, slot_of(connection)
+    names = ("study_id", "slot", "rater_id", "requested", "effective")
+    new = insertion(connection, kept)
+    more = {name: kept.c[name] + new.excluded[name] for name in COUNTS}
+    for *of, n_calls, n_priced, pico_usd in rows:
+        row = dict(zip(names, (study_id, slot, *of), strict=True))
+        counts = dict(zip(COUNTS, (n_calls, n_priced, pico_usd or 0), strict=True))
+        adding = new.values(id=record_id(kept.name, row), **row, **counts)
+        connection.execute(adding.on_conflict_do_update(index_elements=["id"], set_=more))
 
 
 def written(connection: Connection, study: Study, *, kind: str = AS_READ) -> Total:
@@ -80,7 +108,7 @@ def written(connection: Connection, study: Study, *, kind: str = AS_READ) -> Tot
 
 def is_as_read(connection: Connection, study: Study) -> bool:
     """Say whether a study's judgments make the sums that were written, at this one moment."""
-    return all(
+    return kept_calls(connection, study) is not None and all(
         is_sum(connection, kind, study.id, _found(connection, kind, study)) for kind in _QUERIES
     )
 
@@ -90,11 +118,17 @@ def make_anew(connection: Connection, study: Study) -> None:
     for kind in _QUERIES:
         gone = written(connection, study, kind=kind)
         follow(connection, kind, study.id, gone=gone, come=_found(connection, kind, study))
+    connection.execute(delete(schema.call_sums).where(schema.call_sums.c.study_id == study.id))
+    _keep_calls(connection, study.id, called_in(connection, study))
 
 
 def _found(connection: Connection, kind: str, study: Study) -> Total:
     found = NOTHING
-    query = _QUERIES[kind].where(study.id == _STUDY).execution_options(yield_per=ROWS)
+    query = _in_study(kind, study).execution_options(yield_per=ROWS)
     for page in connection.execute(query).partitions():
         found = found.and_also(_TOTAL_OF[kind](map(tuple, page)))
     return found
+
+
+def _in_study(kind: str, study: Study) -> Select[Any]:
+    return _QUERIES[kind].where(study.id == _STUDY)

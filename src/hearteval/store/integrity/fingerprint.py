@@ -66,9 +66,9 @@ _OF_ALL = (
     f"{_RATINGS} ORDER BY r.id",
 )
 """Where a store holds no other study: faster than `_OF_STUDY`, which looks up each judgment."""
-_ASKED = "(SELECT 1 FROM assignments a WHERE a.pair_id = p.id AND a.study_id = {0})"
+_ASKED = "(SELECT pair_id FROM assignments WHERE study_id = {0})"
 _OF_STUDY = (
-    f"{_PAIRS} WHERE EXISTS {_ASKED} ORDER BY p.id",
+    f"{_PAIRS} WHERE p.id IN {_ASKED} ORDER BY p.id",
     f"{_ASSIGNMENTS} WHERE a.study_id = {{0}} ORDER BY a.id",
     f"{_JUDGMENTS} {_JUDGED} AND a.study_id = {{0}} ORDER BY a.id",
     f"{_TIMES} {_JUDGED} AND {_BY_PEOPLE} AND a.study_id = {{0}} ORDER BY j.id",
