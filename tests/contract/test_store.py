@@ -29,8 +29,8 @@ from hearteval.domain import (
 from hearteval.errors import StoreError
 from hearteval.store.base import Store
 from hearteval.store.records import StoredReply
-from hearteval.store.rows import LOOKUP_IDS
-from hearteval.store.sql import PAGE_ROWS, SqlStore
+from hearteval.store.rows import LOOKUP_IDS, PAGE_ROWS
+from hearteval.store.sql import SqlStore
 
 LATER = datetime(2026, 2, 2, tzinfo=UTC)
 

@@ -195,7 +195,7 @@ def test_a_hash_of_ids_alone_is_that_of_their_canonical_json(place: str) -> None
 def calls_of_judges(store: SqlStore) -> dict[str, tuple[int, float]]:
     """How many calls of each judge of the study there were, and what they cost."""
     (study,) = (one for one in store.iter(Study) if one.name == "small")
-    found = {}
+    found: dict[str, tuple[int, float]] = {}
     for sums in store.call_sums(study):
         if sums["step"] == "judgments":
             n, usd = found.get(sums["owner_id"], (0, 0.0))
@@ -222,7 +222,8 @@ def test_what_calls_of_judges_cost_is_added_up_as_they_come(place: str) -> None:
     assert said == []
     for rater_id, (n_calls, usd) in found.items():
         own = [judged[id_].call.cost or 0 for id_, rater in spent.items() if rater == rater_id]
-        assert (n_calls, usd) == (len(own), pytest.approx(sum(own), abs=1e-12))
+        assert n_calls == len(own)
+        assert usd == pytest.approx(sum(own), abs=1e-12)
     assert found.keys() == set(spent.values())
 
 
