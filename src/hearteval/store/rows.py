@@ -6,12 +6,10 @@ from functools import cache
 from typing import Any, AnyStr
 
 from sqlalchemy import (
-    BigInteger,
     Connection,
     Select,
     Table,
     bindparam,
-    cast,
     exists,
     func,
     or_,
@@ -282,35 +280,6 @@ def is_of_people() -> Any:
     raters = schema.raters.c
     people = select(raters.id).where(raters.kind == "human")
     return schema.assignments.c.rater_id.in_(people)
-
-
-def called_query() -> Select[Any]:
-    """Return the query for judges' calls: rater, settings, and counts that add up exactly."""
-    a, j = schema.assignments, schema.judgments
-    keys = (a.c.rater_id, j.c.requested, j.c.effective)
-    return (
-        select(*keys, func.count().label("n_calls"), *_priced())
-        .select_from(a)
-        .join(j, j.c.assignment_id == a.c.id)
-        .group_by(*keys)
-    )
-
-
-def called_of_query(study: Study) -> Select[Any]:
-    """Return the query for the same of a study, as it was added up when judgments came."""
-    kept = schema.call_sums.c
-    keys = (kept.rater_id, kept.requested, kept.effective)
-    counts = (kept.n_calls, kept.n_priced, kept.pico_usd)
-    added_up = (func.sum(one).label(one.name) for one in counts)
-    # Ordered, so that what is said first of a model is the same each time.
-    return select(*keys, *added_up).where(kept.study_id == study.id).group_by(*keys).order_by(*keys)
-
-
-def _priced() -> tuple[Any, ...]:
-    cost = schema.judgments.c.cost
-    # A sum of floats depends on their order, one of whole billionths of a millidollar does not.
-    pico_usd = func.sum(cast(func.round(cost * 1e12), BigInteger))
-    return func.count(cost).label("n_priced"), pico_usd.label("pico_usd")
 
 
 def call_queries(study: Study) -> dict[str, Select[Any]]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete
+from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, delete, func, select
 
 from hearteval.domain import Judgment, Study, record_id
 from hearteval.store import schema
@@ -27,12 +27,29 @@ from hearteval.store.integrity.seal import (
     total_of,
 )
 from hearteval.store.judged import judged_query
-from hearteval.store.rows import called_of_query, called_query, in_groups, timed_query
+from hearteval.store.rows import in_groups, timed_query
 
 AS_READ, AS_TIMED, AS_CALLED = "judgment as read", "judgment as timed", "judgment as called"
 """Stand for kinds where the sums are kept."""
 COUNTS = ("n_calls", "n_priced", "pico_usd")
 """Of calls of one kind, whose names come after what they are."""
+
+
+def called_query() -> Select[Any]:
+    """Return the query for judges' calls: rater, settings, and counts that add up exactly."""
+    a, j = schema.assignments, schema.judgments
+    keys = (a.c.rater_id, j.c.requested, j.c.effective)
+    # A sum of floats depends on their order, one of whole billionths of a millidollar does not.
+    pico_usd = func.sum(cast(func.round(j.c.cost * 1e12), BigInteger))
+    counts = zip(COUNTS, (func.count(), func.count(j.c.cost), pico_usd), strict=True)
+    return (
+        select(*keys, *(count.label(name) for name, count in counts))
+        .select_from(a)
+        .join(j, j.c.assignment_id == a.c.id)
+        .group_by(*keys)
+    )
+
+
 _QUERIES: Mapping[str, Select[Any]] = {
     AS_READ: judged_query(),
     AS_TIMED: timed_query(),
@@ -77,15 +94,20 @@ def book_as_read(connection: Connection, added: Iterable[Sealed]) -> None:
                 _keep_calls(connection, study_id, own)
 
 
-def kept_calls(connection: Connection, study: Study) -> list[tuple[Any, ...]] | None:
-    """Return rows of `called_of_query`; None where they are not what was written."""
-    kept = [*map(tuple, connection.execute(called_of_query(study)))]
-    return kept if is_sum(connection, AS_CALLED, study.id, total_of_calls(kept)) else None
-
-
 def called_in(connection: Connection, study: Study) -> list[tuple[Any, ...]]:
     """Return rows of `called_query` of a study, as its judgments are now."""
     return [*map(tuple, connection.execute(_in_study(AS_CALLED, study)))]
+
+
+def kept_calls(connection: Connection, study: Study) -> list[tuple[Any, ...]] | None:
+    """Return the same as it was added up; None where that is not what was written."""
+    kept = schema.call_sums.c
+    keys = (kept.rater_id, kept.requested, kept.effective)
+    sums = (func.sum(kept[name]) for name in COUNTS)
+    # Ordered, so that what is said first of a model is the same each time.
+    query = select(*keys, *sums).where(kept.study_id == study.id).group_by(*keys).order_by(*keys)
+    found = [*map(tuple, connection.execute(query))]
+    return found if is_sum(connection, AS_CALLED, study.id, total_of_calls(found)) else None
 
 
 def _keep_calls(connection: Connection, study_id: str, rows: Iterable[tuple[Any, ...]]) -> None:
