@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from hearteval.analysis.data import Provenance, StudyData
-from hearteval.analysis.judgments import Coded, Judgments
-from hearteval.analysis.packed.ids import Ids
+from hearteval.analysis.judgments import Judgments
 from hearteval.analysis.packed.pairs import Pairs
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import AXES, AXIS_NAMES, Completion, Rater, System
+from hearteval.domain.columns import Coded, Ids
 from hearteval.domain.judging import MARK_STEP
 from hearteval.items import load_starter_items
 from hearteval.sections import SECTIONS

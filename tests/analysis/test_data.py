@@ -1,5 +1,7 @@
 """Judgments as rows, and what a study's data answers of itself."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,42 +13,42 @@ from hearteval.analysis.judgments import (
     judgments_of,
     last_rows,
 )
-from hearteval.analysis.packed.ids import Ids
-from hearteval.domain import Axis, AxisMark
+from hearteval.domain import AXIS_NAMES, CHOICES, Axis, AxisMark
+from hearteval.domain.columns import Coded, Ids
 
 
-def batch_of(choices: tuple[str, ...], strengths: tuple[int | None, ...]) -> dict[str, object]:
+def batch_of(choices: tuple[str, ...], strengths: tuple[int | None, ...]) -> dict[str, Any]:
     n = len(choices)
     return {
-        "assignment_id": [f"a{row}" for row in range(n)],
-        "pair_id": [f"p{row % 1}" for row in range(n)],
-        "item_id": ["i"] * n,
-        "first_system_id": ["x"] * n,
-        "second_system_id": ["y"] * n,
-        "first_completion_id": ["c"] * n,
-        "rater_id": ["r"] * n,
-        "repeat": [0] * n,
-        "choice": list(choices),
-        "strength": list(strengths),
-        "axes": [bytes(6)] * n,
-        "finish_reason": [None] * n,
+        "assignment_id": Ids.of([f"a{row}" for row in range(n)]),
+        "pair_id": Coded.of([f"p{row % 1}" for row in range(n)]),
+        "item_id": Coded.of(["i"] * n),
+        "first_system_id": Coded.of(["x"] * n),
+        "second_system_id": Coded.of(["y"] * n),
+        "first_completion_id": Coded.of(["c"] * n),
+        "rater_id": Coded.of(["r"] * n),
+        "repeat": np.zeros(n, dtype=np.int64),
+        "choice": np.array([CHOICES.index(one) for one in choices]),
+        "strength": np.array([one or 0 for one in strengths]),
+        "axes": np.zeros((n, len(AXIS_NAMES)), dtype=np.int8),
+        "finish_reason": Coded.of([None] * n),
     }
 
 
 def rows_of(*choices: str) -> Judgments:
     strengths = tuple(None if choice == "tie" else 3 for choice in choices)
-    return judgment_columns([batch_of(choices, strengths)])  # type: ignore[list-item]
+    return judgment_columns([batch_of(choices, strengths)])
 
 
 def test_rows_of_unequal_length_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        judgment_columns([batch_of(("first", "tie"), (3,))])  # type: ignore[list-item]
+        judgment_columns([batch_of(("first", "tie"), (3,))])
 
 
 def test_rows_keep_the_order_of_batches_and_their_fields() -> None:
     batches = [batch_of(("first", "tie"), (3, None)), batch_of(("second",), (5,))]
 
-    rows = judgment_columns(batches)  # type: ignore[arg-type]
+    rows = judgment_columns(batches)
 
     assert [(row.assignment_id, row.choice, row.strength) for row in rows] == [
         ("a0", "first", 3),
@@ -63,9 +65,10 @@ def test_a_text_of_many_rows_is_kept_once() -> None:
 
 
 def test_pairs_that_nobody_named_beforehand_are_there_too() -> None:
-    batch = {**batch_of(("first", "tie", "second"), (3, None, 1)), "pair_id": ["p2", "p9", "p1"]}
+    batch = batch_of(("first", "tie", "second"), (3, None, 1))
+    batch["pair_id"] = Coded.of(["p2", "p9", "p1"])
 
-    rows = judgment_columns([batch, batch], Ids.of(["p1", "p2", "p3"]))  # type: ignore[list-item]
+    rows = judgment_columns([batch, batch], Ids.of(["p1", "p2", "p3"]))
 
     assert [*rows.pair] == ["p2", "p9", "p1"] * 2
     assert sorted(rows.pair.present) == ["p1", "p2", "p9"]

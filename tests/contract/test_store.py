@@ -10,6 +10,7 @@ from small_world import NOW, World, make_item, make_world
 
 from hearteval.analysis.judgments import JudgmentRow
 from hearteval.domain import (
+    CHOICES,
     Assignment,
     Attempt,
     BatchJob,
@@ -244,11 +245,11 @@ class TestStore:
         store.add(world.records)
         (batch,) = store.judgment_table(world.study)
         assert tuple(batch) == JudgmentRow._fields
-        assert batch["item_id"] == [world.item.id]
-        assert batch["first_system_id"] == [world.systems[0].id]
-        assert batch["second_system_id"] == [world.systems[1].id]
-        assert batch["choice"] == ["first"]
-        assert batch["strength"] == [4]
+        assert [*batch["item_id"]] == [world.item.id]
+        assert [*batch["first_system_id"]] == [world.systems[0].id]
+        assert [*batch["second_system_id"]] == [world.systems[1].id]
+        assert [CHOICES[place] for place in batch["choice"]] == ["first"]
+        assert [*batch["strength"]] == [4]
         assert [*map(unpack_marks, batch["axes"])] == [world.judgment.axes]
 
     def test_label_table_gives_the_labels_of_texts(self, store: Store, world: World) -> None:
@@ -298,7 +299,7 @@ class TestStore:
         answer = replace(world.judgment, assignment_id=check.id, id="")
         store.add([*world.records, check, answer])
         (batch,) = store.judgment_table(world.study)
-        assert batch["assignment_id"] == [world.assignments[0].id]
+        assert [*batch["assignment_id"]] == [world.assignments[0].id]
 
     def test_judgment_table_gives_those_of_people_alone(self, store: Store, world: World) -> None:
         ann = Rater(name="ann", kind="human", family="human")
@@ -306,7 +307,7 @@ class TestStore:
         said = replace(world.judgment, assignment_id=asked.id, id="")
         store.add([*world.records, ann, asked, said])
         (batch,) = store.judgment_table(world.study, of_people=True)
-        assert batch["assignment_id"] == [asked.id]
+        assert [*batch["assignment_id"]] == [asked.id]
 
     def test_text_that_databases_cannot_hold_comes_back_as_it_was(
         self, store: Store, world: World

@@ -256,6 +256,14 @@ def test_a_store_whose_sum_is_gone_is_checked_too(place: str) -> None:
         read_all(place)
 
 
+def test_judgments_that_nobody_changed_are_read_without_a_look_at_their_records(place: str) -> None:
+    with closing(SqlStore.open_to_read(place)) as store:
+        (study,) = (one for one in store.iter(Study) if one.name == "small")
+        with statements_about("judgments") as said:
+            assert list(store.judgment_table(study))
+    assert said == []
+
+
 def test_judgments_that_come_while_others_are_read_are_no_damage(place: str) -> None:
     with closing(SqlStore.open(place)) as store, closing(SqlStore.open(place)) as other:
         (study,) = (one for one in store.iter(Study) if one.name == "small")

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearteval.analysis.judgments import Judgments
-from hearteval.analysis.packed.ids import Ids
 from hearteval.domain import System
+from hearteval.domain.columns import Ids
 from hearteval.stats.comparisons import IntArray, pack, run_starts
 
 ChosenAs = Literal["contested", "decisive", "random"]

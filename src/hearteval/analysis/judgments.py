@@ -7,13 +7,12 @@ of its own. Whoever needs a few rows only may walk over them as `JudgmentRow`.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, compress
+from itertools import compress
 from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.analysis.packed.ids import NO_IDS, GrowingColumn, GrowingIds, Ids
 from hearteval.domain import (
     AXIS_NAMES,
     CHOICES,
@@ -23,13 +22,22 @@ from hearteval.domain import (
     pack_marks,
     unpack_marks,
 )
+from hearteval.domain.columns import (
+    NO_IDS,
+    BoolArray,
+    Coded,
+    GrowingColumn,
+    GrowingIds,
+    Ids,
+    IntArray,
+    Numbered,
+    Rows,
+)
 from hearteval.domain.judging import MARK_STEP
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, run_starts
+from hearteval.stats.comparisons import FloatArray, run_starts
 
 TIE: Final = "tie"
 SmallArray = NDArray[np.int8]
-Rows = BoolArray | IntArray | NDArray[np.int32] | slice
-"""Which rows: a mark for each, or their places."""
 
 
 class JudgmentRow(NamedTuple):
@@ -84,68 +92,6 @@ def first_of_two(group: NDArray[Any]) -> IntArray:
     """Return the first row of each group that has two; rows of a group stand together."""
     starts = run_starts(group)
     return np.asarray(starts[np.diff(np.append(starts, len(group))) == 2])
-
-
-class Numbered(dict[Any, int]):
-    """The number of each value, in the order in which they first come."""
-
-    def __missing__(self, value: Any) -> int:
-        number = self[value] = len(self)
-        return number
-
-    def of(self, values: Collection[Any]) -> NDArray[np.int32]:
-        """Return the numbers of some values."""
-        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Coded:
-    """A column of which many rows say the same."""
-
-    values: Sequence[Any]
-    """Each once; some may stand in no row. `Ids` where there are very many."""
-    codes: NDArray[np.int32]
-    """Place of each row's value, in as few bytes as they need."""
-
-    def __getitem__(self, rows: Rows) -> "Coded":
-        return Coded(self.values, self.codes[rows])
-
-    def is_in(self, values: Collection[Any]) -> BoolArray:
-        """Return which rows hold one of these."""
-        if not values:
-            return np.zeros(len(self.codes), dtype=np.bool_)
-        if isinstance(self.values, Ids):
-            return self.values.are_in(values)[self.codes]
-        return np.array([one in values for one in self.values], dtype=np.bool_)[self.codes]
-
-    def numbers(self, number_of: Mapping[Any, int]) -> IntArray:
-        """Return a number for each row, -1 where its value has none."""
-        table = [number_of.get(one, -1) for one in self.values]
-        return np.array(table, dtype=np.int64)[self.codes]
-
-    def known(self, number_of: Mapping[Any, int]) -> IntArray:
-        """Return a number for each row.
-
-        Raises:
-            KeyError: The value of a row has none.
-        """
-        found = self.numbers(number_of)
-        for row in np.flatnonzero(found < 0)[:1]:
-            raise KeyError(self.values[self.codes[row]])
-        return found
-
-    @property
-    def present(self) -> Sequence[Any]:
-        """The values that stand in any row."""
-        there = np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
-        if isinstance(self.values, Ids):
-            return self.values[there]
-        return [self.values[k] for k in there.tolist()]
-
-    def __iter__(self) -> Iterator[Any]:
-        if isinstance(self.values, Ids):
-            return iter(self.values[self.codes])
-        return map(self.values.__getitem__, self.codes.tolist())
 
 
 Column = TypeVar("Column", NDArray[Any], Coded, Ids)
@@ -317,13 +263,10 @@ _KINDS: Mapping[str, type[np.integer[Any]]] = {
 """Of numbers in the columns, as they come."""
 _ALIKE: Mapping[str, str] = {"second_system": "first_system"}
 """Columns that are numbered with another."""
-_NO_ROWS: Mapping[str, Sequence[Any]] = dict.fromkeys(JudgmentRow._fields, ())
 _CHOSEN: Mapping[str, int] = {choice: place for place, choice in enumerate(CHOICES)}
 
 
-def judgment_columns(
-    batches: Iterable[Mapping[str, Sequence[Any]]], pairs: Ids = NO_IDS
-) -> Judgments:
+def judgment_columns(batches: Iterable[Mapping[str, Any]], pairs: Ids = NO_IDS) -> Judgments:
     """Return the judgments of batches of parallel columns, as `Store.judgment_table` has them.
 
     `pairs` are the ids of those that judgments may be about, sorted; others are there, too.
@@ -333,41 +276,56 @@ def judgment_columns(
     """
     number = {name: Numbered() for name in _CODED}
     ids, columns = GrowingIds(), {name: GrowingColumn(kind) for name, kind in _KINDS.items()}
-    for batch in chain([_NO_ROWS], batches):
-        n = len(batch["assignment_id"])
-        if {n} != {*map(len, batch.values())}:
+    named: Sequence[Any] = ()
+    place = np.empty(0, dtype=np.int32)
+    for batch in batches:
+        if len({*map(len, batch.values())}) > 1:
             raise ValueError("a column of judgments is shorter than another")
-        ids.extend(Ids.of(batch["assignment_id"]))
+        ids.extend(batch["assignment_id"])
         found: dict[str, Any] = {
-            name: number[_ALIKE.get(name, name)].of(batch[of_row])
+            name: _numbered(batch[of_row], number[_ALIKE.get(name, name)])
             for name, of_row in _CODED.items()
             if name != "pair"
         }
-        found["pair"] = _number_pairs(batch["pair_id"], pairs, number["pair"])
-        found["repeat"] = np.array(batch["repeat"], dtype=np.int16)
-        found["choice"] = np.array([_CHOSEN[one] for one in batch["choice"]], dtype=np.int8)
-        found["strength"] = np.array([one or 0 for one in batch["strength"]], dtype=np.int8)
-        found["marks"] = np.frombuffer(b"".join(batch["axes"]), dtype=np.int8)
+        found["marks"], of_pair = batch["axes"], batch["pair_id"]
+        if named is not of_pair.values:  # which many batches have in common
+            named, place = of_pair.values, pairs.places(Ids.of(of_pair.values)).astype(np.int32)
+        found["pair"] = place[of_pair.codes]
+        is_other = found["pair"] < 0
+        found["pair"][is_other] = len(pairs) + number["pair"].of([*of_pair[is_other]])
         for name, column in columns.items():
-            column.extend(found[name])
+            column.extend(found[name] if name in found else batch[name])
     made = {name: columns.pop(name).made() for name in _KINDS}
     made["marks"] = made["marks"].reshape(-1, len(AXIS_NAMES))
     return _made(ids.made(), made, number, Ids.joined([pairs, Ids.of(number["pair"])]))
 
 
-def _number_pairs(ids: Sequence[str], known: Ids, others: Numbered) -> NDArray[np.int32]:
-    """Return the numbers of pairs: the place of a known one, a number after all of them else."""
-    found = known.places(Ids.of(ids)).astype(np.int32)
-    is_other = found < 0
-    found[is_other] = len(known) + others.of([*compress(ids, is_other)])
-    return found
+def _numbered(column: Coded, number: Numbered) -> NDArray[np.int32]:
+    """Return the numbers of a batch's values, of which those that are new come after the others."""
+    table, there = np.zeros(len(column.values), dtype=np.int32), column.places
+    table[there] = number.of([column.values[k] for k in there.tolist()])
+    return table[column.codes]
 
 
 def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
     """Return rows as columns."""
-    columns = dict(zip(JudgmentRow._fields, map(list, zip(*rows, strict=True)), strict=False))
+    found = dict(zip(JudgmentRow._fields, map(list, zip(*rows, strict=True)), strict=False))
+    if not found:
+        return judgment_columns([])
+    numbers = {
+        "repeat": found["repeat"],
+        "choice": [_CHOSEN[one] for one in found["choice"]],
+        "strength": [one or 0 for one in found["strength"]],
+        "axes": [[*pack_marks(one)] for one in found["axes"]],
+    }
     return judgment_columns(
-        [columns | {"axes": [*map(pack_marks, columns["axes"])]}] if columns else []
+        [
+            {
+                "assignment_id": Ids.of(found["assignment_id"]),
+                **{name: Coded.of(found[name]) for name in _CODED.values()},
+                **{name: np.array(one) for name, one in numbers.items()},
+            }
+        ]
     )
 
 

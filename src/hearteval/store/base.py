@@ -107,12 +107,13 @@ class Store(Protocol):
 
     def judgment_table(
         self, study: Study, *, of_people: bool = False
-    ) -> Iterator[Mapping[str, Sequence[Any]]]:
+    ) -> Iterator[Mapping[str, Any]]:
         """Yield the study's judgments as batches of parallel columns, for analysis.
 
-        They are the fields of its `JudgmentRow`, marks as `pack_marks` has them: no texts, no
-        costs. Judgments of attention checks are left out. People's alone are not compared with the
-        sum of what was written.
+        They are the fields of its `JudgmentRow`: ids of assignments as `Ids`, what many rows say as
+        `Coded`; whole numbers as arrays, choices as places in `CHOICES`, 0 where there is no
+        strength, marks as `pack_marks` has them. No texts, no costs. Judgments of attention checks
+        are left out. People's alone are not compared with the sum of what was written.
         """
         ...
 

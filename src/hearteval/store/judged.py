@@ -1,17 +1,19 @@
 """Judgments as an analysis reads them: columns, and what pairs say of them."""
 
+import hashlib
 import json
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
-from itertools import islice
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import filterfalse, islice
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Select, Text, case, select, type_coerce
+from sqlalchemy import Select, Text, select, type_coerce
 
-from hearteval.domain import AXIS_NAMES, Study, pack_marks
+from hearteval.domain import AXIS_NAMES, CHOICES, Study, pack_marks
+from hearteval.domain.columns import ID_BYTES, NO_IDS, Coded, Ids, Numbered
 from hearteval.store import schema
 from hearteval.store.rows import is_of_people, is_on_page
 
@@ -23,11 +25,7 @@ def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
     """
     a, j = schema.assignments, schema.judgments
     query = (
-        select(
-            a.c.id.label("assignment_id"),
-            *(a.c.pair_id, a.c.first_completion_id, a.c.rater_id, a.c.repeat),
-            *_said(),
-        )
+        select(*_asked(), *_said())
         .select_from(a)
         .join(j, j.c.assignment_id == a.c.id)
         .where(a.c.check.is_(None), a.c.study_id == study.id)
@@ -38,33 +36,20 @@ def judgment_query(study: Study, *, of_people: bool = False) -> Select[Any]:
 def side_query(study: Study, only: Sequence[bytes] | None = None) -> Select[Any]:
     """Return the query for a page of a study's pairs, or for some alone, with both systems."""
     p = schema.pairs.c
-    ends = (p.low_completion_id, p.low_system_id, p.high_system_id)
-    query = select(p.id, p.item_id, *ends)
+    query = select(p.id, *_sides())
     if only is None:
         return query.where(is_on_page(p.id, study))
     return query.where(type_coerce(p.id, schema.IdBytes).in_(only))
 
 
 def judged_query() -> Select[Any]:
-    """Return the query for the analysis columns; covered by indexes from end to end."""
+    """Return the query for the same and what their pairs say; covered by indexes from end to end.
+
+    Its columns are those of `judgment_query`, and then those of `side_query` but for the pair.
+    """
     a, j, p = schema.assignments, schema.judgments, schema.pairs
-    is_low_first = p.c.low_completion_id == a.c.first_completion_id
     return (
-        select(
-            a.c.id.label("assignment_id"),
-            a.c.pair_id,
-            p.c.item_id,
-            case((is_low_first, p.c.low_system_id), else_=p.c.high_system_id).label(
-                "first_system_id"
-            ),
-            case((is_low_first, p.c.high_system_id), else_=p.c.low_system_id).label(
-                "second_system_id"
-            ),
-            a.c.first_completion_id,
-            a.c.rater_id,
-            a.c.repeat,
-            *_said(),
-        )
+        select(*_asked(), *_said(), *_sides())
         .select_from(a)
         .join(j, j.c.assignment_id == a.c.id)
         .join(p, p.c.id == a.c.pair_id)
@@ -72,12 +57,59 @@ def judged_query() -> Select[Any]:
     )
 
 
+def _asked() -> tuple[Any, ...]:
+    a = schema.assignments.c
+    return a.id.label("assignment_id"), a.pair_id, a.first_completion_id, a.rater_id
+
+
 def _said() -> tuple[Any, ...]:
-    j = schema.judgments.c
-    return j.choice, j.strength, type_coerce(j.axes, Text).label("axes"), j.finish_reason
+    a, j = schema.assignments.c, schema.judgments.c
+    axes = type_coerce(j.axes, Text).label("axes")
+    return a.repeat, j.choice, j.strength, axes, j.finish_reason
 
 
-_JUDGED = tuple(judged_query().selected_columns.keys())
+def _sides() -> tuple[Any, ...]:
+    p = schema.pairs.c
+    return p.item_id, p.low_completion_id, p.low_system_id, p.high_system_id
+
+
+N_ASKED, N_SAID, N_SIDES = len(_asked()), len(_said()), len(_sides())
+LIES: Final = np.dtype(f"V{ID_BYTES}")
+"""Of an id, of which no zero at its end may go."""
+_CHOSEN: Mapping[str, int] = {choice: place for place, choice in enumerate(CHOICES)}
+ROW: Final = np.dtype(
+    [
+        ("ids", LIES, (N_ASKED + N_SIDES,)),
+        ("finish_reason", LIES),
+        ("repeat", "<i8"),
+        ("strength", "i1"),
+        ("choice", "i1"),
+        ("axes", "i1", (len(AXIS_NAMES),)),
+    ]
+)
+"""All that is read of a judgment, of which its part in the sum of all is made."""
+
+
+def packed_rows(rows: Sequence[tuple[Any, ...]]) -> NDArray[np.void]:
+    """Return rows of `judged_query`, ids as bytes, as `ROW` has them."""
+    columns = [*zip(*rows, strict=True)]
+    said = columns[N_ASKED : N_ASKED + N_SAID]
+    ids = [*map(_lying, columns[:N_ASKED] + columns[N_ASKED + N_SAID :])]
+    return _packed(ids, _numbers(said, PackedMarks(), Numbered()))
+
+
+def _packed(ids: Sequence[NDArray[np.void]], said: Mapping[str, NDArray[Any]]) -> NDArray[np.void]:
+    rows = np.empty(len(ids[0]), dtype=ROW)
+    for place, column in enumerate(ids):
+        rows["ids"][:, place] = column
+    for name, column in said.items():
+        rows[name] = column
+    return rows
+
+
+def _lying(ids: Sequence[bytes]) -> NDArray[np.void]:
+    """Return ids in one place."""
+    return np.frombuffer(b"".join(ids), dtype=LIES)
 
 
 class PackedMarks(dict[str, bytes]):
@@ -88,13 +120,12 @@ class PackedMarks(dict[str, bytes]):
 
     def __init__(self) -> None:
         self["{}"] = pack_marks({})
-        self._single = _SingleMarks()
 
     def __missing__(self, text: str) -> bytes:
         """Read marks; what are none is a `KeyError` or a `ValueError`."""
         if text[-2:] != "]}":
             raise ValueError("axis marks are none")
-        packed = sum(map(self._single.__getitem__, text[:-2].lstrip("{").split("],")))
+        packed = sum(map(_SINGLE.__getitem__, text[:-2].lstrip("{").split("],")))
         made = self[text] = packed.to_bytes(len(AXIS_NAMES))
         return made
 
@@ -107,12 +138,47 @@ class _SingleMarks(dict[str, int]):
         return made
 
 
-class _Numbers(dict[bytes, int]):
-    """The number of each id, in the order in which they first come."""
+_SINGLE: Final = _SingleMarks()
 
-    def __missing__(self, id_: bytes) -> int:
-        number = self[id_] = len(self)
-        return number
+
+def _numbers(
+    said: Sequence[Sequence[Any]], marks: "PackedMarks", reasons: Numbered
+) -> dict[str, NDArray[Any]]:
+    """Return columns of what was said as the fields of `ROW`; marks and reasons come often.
+
+    Raises:
+        KeyError, TypeError, ValueError: A value is none of its kind.
+    """
+    repeat, choice, strength, axes, finish_reason = said
+    packed = b"".join(map(marks.__getitem__, axes))
+    numbers = reasons.of(finish_reason)
+    return {
+        "repeat": _whole(repeat, np.int64),
+        "choice": np.fromiter(map(_CHOSEN.__getitem__, choice), np.int8, len(choice)),
+        # A strength of 0 and none are not the same where both are compared.
+        "strength": _whole([-1 if one is None else one for one in strength], np.int8),
+        "axes": np.frombuffer(packed, dtype=np.int8).reshape(-1, len(AXIS_NAMES)),
+        "finish_reason": _lying([*map(_digest, reasons)])[numbers],
+    }
+
+
+def _digest(words: str | None) -> bytes:
+    """Return a text in as many bytes as an id has."""
+    if words is None:
+        return bytes(ID_BYTES)
+    return hashlib.blake2b(words.encode(errors="surrogatepass"), digest_size=ID_BYTES).digest()
+
+
+def _whole(values: Sequence[Any], kind: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    """Return whole numbers as a column.
+
+    Raises:
+        ValueError: One is none, or too large for it.
+    """
+    found, span = np.array(values), np.iinfo(kind)
+    if found.dtype.kind != "i" or found.min() < span.min or found.max() > span.max:
+        raise ValueError("what is to be a whole number is none")
+    return found.astype(kind)
 
 
 class Sides(dict[bytes, int]):
@@ -122,12 +188,15 @@ class Sides(dict[bytes, int]):
     """
 
     def __init__(self) -> None:
-        self._number = _Numbers()
-        """Of what pairs and judgments are about."""
-        self._about = tuple(array("i") for _ in range(4))
+        self._number = Numbered()
+        """Of what pairs and judgments are about, by id."""
+        self._about = tuple(array("i") for _ in range(N_SIDES))
         """By pair: item, completion and system of one side, system of the other."""
-        self._texts = np.empty(0, dtype=np.object_)
-        """Ids by number."""
+        self._texts: list[str] = []
+        self._lie = np.empty(0, dtype=LIES)
+        """Ids by number, as text and in few bytes."""
+        self._pairs = NO_IDS
+        self._marks, self._reasons = PackedMarks(), Numbered()
 
     def learn(self, rows: Iterable[tuple[bytes, ...]]) -> None:
         """Take in pairs, ids as bytes."""
@@ -140,34 +209,46 @@ class Sides(dict[bytes, int]):
 
     def unknown(self, page: Iterable[tuple[Any, ...]]) -> Sequence[bytes]:
         """Return the pairs of some rows of `judgment_query` that are not known yet."""
-        return sorted({row[1] for row in page if row[1] not in self})
+        return [*filterfalse(self.__contains__, {row[1] for row in page})]
 
-    def complete(self, page: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[Any]]:
-        """Return rows of `judgment_query`, ids as bytes, as columns of `judged_query`.
+    def complete(self, page: Sequence[tuple[Any, ...]]) -> tuple[dict[str, Any], NDArray[np.void]]:
+        """Return the columns of `Store.judgment_table` of rows of `judgment_query`, and as `ROW`.
+
+        Ids are bytes in them.
 
         Raises:
-            KeyError: A pair is not known.
-            TypeError: What stands for an id is none.
+            KeyError: A pair is not known, or a choice or mark is none.
+            TypeError, ValueError: What stands for an id or a number is none.
         """
-        assigned, paired, *of, repeat, choice, strength, axes, reason = zip(*page, strict=True)
+        columns = [*zip(*page, strict=True)]
+        assigned, paired, *of = columns[:N_ASKED]
+        said = _numbers(columns[N_ASKED:], self._marks, self._reasons)
         pair = np.fromiter(map(self.__getitem__, paired), np.int32, len(page))
-        number = self._number.__getitem__
-        first, rater = (np.fromiter(map(number, each), np.int32, len(page)) for each in of)
+        first, rater = map(self._number.of, of)
         item, low, *systems = (np.frombuffer(each, np.int32)[pair] for each in self._about)
         is_low = low == first
         shown, other = (np.where(is_low, *ends) for ends in (systems, systems[::-1]))
-        texts = self._known()
-        columns = [
-            *([*map(bytes.hex, each)] for each in (assigned, paired)),
-            *(texts[each].tolist() for each in (item, shown, other, first, rater)),
-            *map(list, (repeat, choice, strength, axes, reason)),
-        ]
-        return dict(zip(_JUDGED, columns, strict=True))
+        self._name()
+        own, about = _lying(assigned), (first, rater, item, low, *systems)
+        rows = _packed([own, _lying(paired), *(self._lie[each] for each in about)], said)
+        return {
+            "assignment_id": Ids(own.view(f"S{ID_BYTES}"), is_packed=True),
+            "pair_id": Coded(self._pairs, pair),
+            "item_id": Coded(self._texts, item),
+            "first_system_id": Coded(self._texts, shown),
+            "second_system_id": Coded(self._texts, other),
+            "first_completion_id": Coded(self._texts, first),
+            "rater_id": Coded(self._texts, rater),
+            **said,
+            "strength": np.maximum(said["strength"], 0),
+            "finish_reason": Coded((*self._reasons,), self._reasons.of(columns[-1])),
+        }, rows
 
-    def _known(self) -> NDArray[np.object_]:
-        """Return what is numbered, as text."""
+    def _name(self) -> None:
+        """Bring the ids of what is numbered up to date."""
         if len(self._texts) < len(self._number):
-            new = islice(self._number, len(self._texts), None)
-            more = np.array([sys.intern(bytes.hex(id_)) for id_ in new], dtype=np.object_)
-            self._texts = np.concatenate([self._texts, more])
-        return self._texts
+            new = [*islice(self._number, len(self._texts), None)]
+            self._texts.extend(sys.intern(bytes.hex(id_)) for id_ in new)
+            self._lie = np.concatenate([self._lie, _lying(new)])
+        if len(self._pairs) < len(self):
+            self._pairs = Ids(_lying([*self]).view(f"S{ID_BYTES}"), is_packed=True)

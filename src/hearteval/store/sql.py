@@ -19,7 +19,6 @@ from hearteval.domain import (
     Assignment,
     Attempt,
     BatchJob,
-    Choice,
     Completion,
     InFlight,
     Item,
@@ -67,7 +66,6 @@ from hearteval.store.integrity.seal import (
     hash_of,
     n_written,
     read_totals,
-    total_of,
     totals_written,
 )
 from hearteval.store.integrity.verify import (
@@ -79,7 +77,7 @@ from hearteval.store.integrity.verify import (
     check_store,
     is_as_written,
 )
-from hearteval.store.judged import PackedMarks, Sides, judgment_query, side_query
+from hearteval.store.judged import Sides, judgment_query, side_query
 from hearteval.store.people.base import PeopleStore
 from hearteval.store.records import (
     AssignedCount,
@@ -400,25 +398,23 @@ class SqlStore:
 
     def judgment_table(
         self, study: Study, *, of_people: bool = False
-    ) -> Iterator[Mapping[str, Sequence[Any]]]:
+    ) -> Iterator[Mapping[str, Any]]:
         """Yield the study's judgments, or those of people, as batches of parallel columns."""
         self._read(refresh_statistics)
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
         n_read, n_least = 0, self._n_written(Judgment, study)
         written, found = self._read(partial(as_read.written, study=study)), NOTHING
-        packed, sides = PackedMarks(), Sides()
+        sides = Sides()
         query = judgment_query(study, of_people=of_people)
         for rows in self._pages(Judgment, query, *keys, read=_bare_rows):
             if unknown := sides.unknown(rows):  # others may have added some meanwhile
                 for page in self._sides(study, unknown if of_people else None):
                     sides.learn(page)
             with self._sound(Judgment):
-                columns = sides.complete(rows)
-                found = found.and_also(total_of(zip(*columns.values(), strict=True)))
-                columns["axes"] = [*map(packed.__getitem__, columns["axes"])]
-                if not set(columns["choice"]) <= set(get_args(Choice)):
-                    raise ValueError("a choice is none")
-            n_read += len(columns["axes"])
+                columns, packed = sides.complete(rows)
+            if not of_people:
+                found = found.and_also(as_read.total_of_packed(packed))
+            n_read += len(rows)
             yield columns
         if of_people:
             return

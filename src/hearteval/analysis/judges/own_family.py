@@ -12,8 +12,9 @@ import numpy as np
 from hearteval.analysis.coverage.study import BASELINE_FAMILY
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import Share, means_by_id, share_over_items
-from hearteval.analysis.judgments import Coded, Judgments
+from hearteval.analysis.judgments import Judgments
 from hearteval.domain import Rater
+from hearteval.domain.columns import Coded
 from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.means import mean_interval, mean_p_value

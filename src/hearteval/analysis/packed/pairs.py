@@ -7,9 +7,8 @@ from typing import Final, overload
 
 import numpy as np
 
-from hearteval.analysis.judgments import Coded, Numbered, Rows
-from hearteval.analysis.packed.ids import NO_IDS, GrowingColumn, GrowingIds, Ids
 from hearteval.domain import Pair
+from hearteval.domain.columns import NO_IDS, Coded, GrowingColumn, GrowingIds, Ids, Numbered, Rows
 from hearteval.stats.comparisons import BoolArray, IntArray
 
 CHUNK: Final = 1 << 14

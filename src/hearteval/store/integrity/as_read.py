@@ -7,9 +7,11 @@ Where one differs the records themselves are checked, which takes longer (`integ
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, delete, func, select
 
 from hearteval.domain import Judgment, Study, record_id
@@ -25,9 +27,10 @@ from hearteval.store.integrity.seal import (
     read_totals,
     slot_of,
     total_of,
+    total_of_bytes,
 )
-from hearteval.store.judged import judged_query
-from hearteval.store.rows import in_groups, timed_query
+from hearteval.store.judged import judged_query, packed_rows
+from hearteval.store.rows import in_groups, timed_query, with_id_bytes
 
 AS_READ, AS_TIMED, AS_CALLED = "judgment as read", "judgment as timed", "judgment as called"
 """Stand for kinds where the sums are kept."""
@@ -51,7 +54,7 @@ def called_query() -> Select[Any]:
 
 
 _QUERIES: Mapping[str, Select[Any]] = {
-    AS_READ: judged_query(),
+    AS_READ: with_id_bytes(judged_query()),
     AS_TIMED: timed_query(),
     AS_CALLED: called_query(),
 }
@@ -77,7 +80,16 @@ def total_of_calls(rows: Iterable[tuple[Any, ...]]) -> Total:
     return total
 
 
-_TOTAL_OF = {AS_READ: total_of, AS_TIMED: total_of, AS_CALLED: total_of_calls}
+def total_of_packed(rows: NDArray[np.void]) -> Total:
+    """Add up rows as `judged.ROW` has them."""
+    return total_of_bytes(rows.view(f"V{rows.itemsize}").tolist())
+
+
+def _total_of_judged(rows: Sequence[tuple[Any, ...]]) -> Total:
+    return total_of_packed(packed_rows(rows)) if rows else NOTHING
+
+
+_TOTAL_OF = {AS_READ: _total_of_judged, AS_TIMED: total_of, AS_CALLED: total_of_calls}
 
 
 def book_as_read(connection: Connection, added: Iterable[Sealed]) -> None:
@@ -148,7 +160,7 @@ def _found(connection: Connection, kind: str, study: Study) -> Total:
     found = NOTHING
     query = _in_study(kind, study).execution_options(yield_per=ROWS)
     for page in connection.execute(query).partitions():
-        found = found.and_also(_TOTAL_OF[kind](map(tuple, page)))
+        found = found.and_also(_TOTAL_OF[kind]([*map(tuple, page)]))
     return found
 
 

@@ -168,12 +168,18 @@ def hash_of(totals: Totals) -> str:
 
 def total_of(rows: Iterable[tuple[Any, ...]]) -> Total:
     """Add up rows of one query, ids and JSON as text."""
-    n, digest, form = 0, 0, ""
+    all_rows = [*rows]
+    form = "\n".join(["%s"] * len(all_rows[0])) if all_rows else ""
+    return total_of_bytes([(form % row).encode(errors="surrogatepass") for row in all_rows])
+
+
+def total_of_bytes(rows: Iterable[bytes]) -> Total:
+    """Add up rows that hold the same fields in the same bytes."""
+    n, digest = 0, 0
     for row in rows:
         n += 1
-        form = form or "\n".join(["%s"] * len(row))
         hash_ = _BEGUN.copy()
-        hash_.update((form % row).encode(errors="surrogatepass"))
+        hash_.update(row)
         digest += int.from_bytes(hash_.digest())
     return Total(n, digest % 2 ** (4 * HEX_DIGITS))
 

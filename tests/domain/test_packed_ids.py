@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from hearteval.analysis.packed.ids import NO_IDS, Ids
 from hearteval.analysis.packed.pairs import NO_PAIRS, pairs_of
 from hearteval.domain import Pair
+from hearteval.domain.columns import NO_IDS, Ids
 from hearteval.domain.ids import content_hash
 
 DIGITS = sorted(content_hash(k)[:32] for k in range(300))

@@ -1,14 +1,18 @@
-"""Many ids in few bytes: `Ids`, as which a study of millions of pairs and judgments holds its."""
+"""Columns of millions of rows: ids in few bytes (`Ids`), and words by their number (`Coded`)."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hearteval.domain.ids import ID_HEX_DIGITS
-from hearteval.stats.comparisons import BoolArray, IntArray
 
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+Rows = BoolArray | IntArray | NDArray[np.int32] | slice
+"""Which rows: a mark for each, or their places."""
 ID_BYTES: Final = ID_HEX_DIGITS // 2
 BLOCK: Final = 1 << 14
 """Ids that are text at once where all are walked over."""
@@ -145,6 +149,83 @@ def _alike(one: Ids, other: Ids) -> tuple[Ids, Ids]:
     if one.is_packed == other.is_packed:
         return one, other
     return one.as_text(), other.as_text()
+
+
+class Numbered(dict[Any, int]):
+    """The number of each value, in the order in which they first come."""
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self)
+        return number
+
+    def of(self, values: Collection[Any]) -> NDArray[np.int32]:
+        """Return the numbers of some values."""
+        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column of which many rows say the same."""
+
+    values: Sequence[Any]
+    """Each once; some may stand in no row. `Ids` where there are very many."""
+    codes: NDArray[np.int32]
+    """Place of each row's value, in as few bytes as they need."""
+
+    @classmethod
+    def of(cls, values: Collection[Any]) -> "Coded":
+        """Return a value for each row as a column."""
+        number = Numbered()
+        codes = number.of(values)
+        return cls((*number,), codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Rows) -> "Coded":
+        return Coded(self.values, self.codes[rows])
+
+    def is_in(self, values: Collection[Any]) -> BoolArray:
+        """Return which rows hold one of these."""
+        if not values:
+            return np.zeros(len(self.codes), dtype=np.bool_)
+        if isinstance(self.values, Ids):
+            return self.values.are_in(values)[self.codes]
+        return np.array([one in values for one in self.values], dtype=np.bool_)[self.codes]
+
+    def numbers(self, number_of: Mapping[Any, int]) -> IntArray:
+        """Return a number for each row, -1 where its value has none."""
+        table = [number_of.get(one, -1) for one in self.values]
+        return np.array(table, dtype=np.int64)[self.codes]
+
+    def known(self, number_of: Mapping[Any, int]) -> IntArray:
+        """Return a number for each row.
+
+        Raises:
+            KeyError: The value of a row has none.
+        """
+        found = self.numbers(number_of)
+        for row in np.flatnonzero(found < 0)[:1]:
+            raise KeyError(self.values[self.codes[row]])
+        return found
+
+    @property
+    def places(self) -> IntArray:
+        """The places of the values that stand in any row."""
+        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
+
+    @property
+    def present(self) -> Sequence[Any]:
+        """The values that stand in any row."""
+        there = self.places
+        if isinstance(self.values, Ids):
+            return self.values[there]
+        return [self.values[k] for k in there.tolist()]
+
+    def __iter__(self) -> Iterator[Any]:
+        if isinstance(self.values, Ids):
+            return iter(self.values[self.codes])
+        return map(self.values.__getitem__, self.codes.tolist())
 
 
 NO_IDS: Final = Ids.of(())
