@@ -7,7 +7,7 @@ import pytest
 
 from hearteval.analysis.packed.pairs import NO_PAIRS, pairs_of
 from hearteval.domain import Pair
-from hearteval.domain.columns import NO_IDS, Ids
+from hearteval.domain.columns import NO_IDS, GrowingColumn, Ids
 from hearteval.domain.ids import content_hash
 
 DIGITS = sorted(content_hash(k)[:32] for k in range(300))
@@ -83,3 +83,11 @@ def test_pairs_come_out_in_the_order_of_their_ids() -> None:
     (both,) = pairs.select(pairs.are_of(some))
     assert pairs.named({both.id, "no pair"}).ends == {both.id: both.completion_ids}
     assert len(NO_PAIRS.named({both.id})) == 0
+
+
+def test_a_number_too_large_for_its_column_is_refused() -> None:
+    column = GrowingColumn(np.int16)
+    column.extend(np.array([0, 2**15 - 1]))
+    with pytest.raises(ValueError, match="too large"):
+        column.extend(np.array([2**15]))
+    assert column.made().tolist() == [0, 2**15 - 1]

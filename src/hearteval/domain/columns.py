@@ -137,8 +137,15 @@ class GrowingColumn:
         self._lie = bytearray()
 
     def extend(self, values: NDArray[Any]) -> None:
-        """Add numbers after the others."""
-        self._lie += np.ascontiguousarray(values, dtype=self._kind).data
+        """Add numbers after the others.
+
+        Raises:
+            ValueError: One is too large for the column.
+        """
+        lie = np.ascontiguousarray(values, dtype=self._kind)
+        if lie.dtype != values.dtype and not np.array_equal(lie, values):
+            raise ValueError("a number is too large for its column")
+        self._lie += lie.data
 
     def made(self) -> NDArray[Any]:
         """Return all of them, as they lie."""

@@ -5,6 +5,7 @@ import json
 import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import filterfalse, islice
 from typing import Any, Final
 
@@ -108,7 +109,13 @@ def _packed(ids: Sequence[NDArray[np.void]], said: Mapping[str, NDArray[Any]]) -
 
 
 def _lying(ids: Sequence[bytes]) -> NDArray[np.void]:
-    """Return ids in one place."""
+    """Return ids in one place.
+
+    Raises:
+        TypeError, ValueError: One is none, which would lend its bytes to another.
+    """
+    if not {*map(len, ids)} <= {ID_BYTES}:
+        raise ValueError("an id is none")
     return np.frombuffer(b"".join(ids), dtype=LIES)
 
 
@@ -162,6 +169,7 @@ def _numbers(
     }
 
 
+@lru_cache(maxsize=4_096)
 def _digest(words: str | None) -> bytes:
     """Return a text in as many bytes as an id has."""
     if words is None:
@@ -199,8 +207,8 @@ class Sides(dict[bytes, int]):
         self._marks, self._reasons = PackedMarks(), Numbered()
 
     def learn(self, rows: Iterable[tuple[bytes, ...]]) -> None:
-        """Take in pairs, ids as bytes."""
-        if not (columns := [*zip(*rows, strict=True)]):
+        """Take in pairs, ids as bytes; one that is known keeps its number."""
+        if not (columns := [*zip(*(row for row in rows if row[0] not in self), strict=True)]):
             return
         pair_ids, *about = columns
         self.update(zip(pair_ids, range(len(self._about[0]), 2**31), strict=False))
@@ -248,7 +256,7 @@ class Sides(dict[bytes, int]):
         """Bring the ids of what is numbered up to date."""
         if len(self._texts) < len(self._number):
             new = [*islice(self._number, len(self._texts), None)]
-            self._texts.extend(sys.intern(bytes.hex(id_)) for id_ in new)
             self._lie = np.concatenate([self._lie, _lying(new)])
+            self._texts.extend(sys.intern(bytes.hex(id_)) for id_ in new)
         if len(self._pairs) < len(self):
             self._pairs = Ids(_lying([*self]).view(f"S{ID_BYTES}"), is_packed=True)

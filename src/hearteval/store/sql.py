@@ -438,8 +438,11 @@ class SqlStore:
 
         Where none was, others have added some meanwhile, or their sum is not known yet.
         """
-        if self._read(partial(as_read.is_as_read, study=study)):
-            return
+        try:
+            if self._read(partial(as_read.is_as_read, study=study)):
+                return
+        except (KeyError, TypeError, ValueError):  # a value is none: which, the records will say
+            pass
         self._require_sound((Rater, Completion, Pair, Assignment, Judgment))
         if not self._is_read_only:
             self._write_as("alone", partial(as_read.make_anew, study=study))
