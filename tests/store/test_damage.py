@@ -108,6 +108,13 @@ def test_a_value_that_is_none_is_damage(place: str, store: SqlStore, column: str
         list(store.iter(Judgment))
 
 
+@pytest.mark.parametrize("axes", [",".join(['"H":["first",5]'] * 15), '"H":' + "[" * 9_999 + "]"])
+def test_marks_that_no_record_holds_are_damage(place: str, store: SqlStore, axes: str) -> None:
+    change(place, f"UPDATE judgments SET axes = '{{{axes}}}'")
+    with pytest.raises(StoreError, match="judgment cannot be read"):
+        list(store.judgment_table(asked(store)))
+
+
 @pytest.mark.parametrize("value", ["'sixteen letters.'", "7"])
 @pytest.mark.parametrize(
     "read",

@@ -33,7 +33,7 @@ from hearteval.domain.columns import (
     Numbered,
     Rows,
 )
-from hearteval.domain.judging import MARK_STEP
+from hearteval.domain.judging import CHOICE_PLACES, MARK_STEP
 from hearteval.stats.comparisons import FloatArray, run_starts
 
 TIE: Final = "tie"
@@ -263,7 +263,6 @@ _KINDS: Mapping[str, type[np.integer[Any]]] = {
 """Of numbers in the columns, as they come."""
 _ALIKE: Mapping[str, str] = {"second_system": "first_system"}
 """Columns that are numbered with another."""
-_CHOSEN: Mapping[str, int] = {choice: place for place, choice in enumerate(CHOICES)}
 
 
 def judgment_columns(batches: Iterable[Mapping[str, Any]], pairs: Ids = NO_IDS) -> Judgments:
@@ -314,7 +313,7 @@ def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
         return judgment_columns([])
     numbers = {
         "repeat": found["repeat"],
-        "choice": [_CHOSEN[one] for one in found["choice"]],
+        "choice": [CHOICE_PLACES[one] for one in found["choice"]],
         "strength": [one or 0 for one in found["strength"]],
         "axes": [[*pack_marks(one)] for one in found["axes"]],
     }

@@ -61,6 +61,7 @@ class AxisMark(NamedTuple):
 
 CHOICES: tuple[Choice, ...] = ("second", "tie", "first")
 """By what the completion shown first has won, in halves."""
+CHOICE_PLACES: Mapping[str, int] = {choice: place for place, choice in enumerate(CHOICES)}
 MARK_STEP = MAX_STRENGTH + 1
 _MARKS = tuple(
     AxisMark(choice, strength or None) for choice in CHOICES for strength in range(MARK_STEP)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Select, Text, select, type_coerce
 
-from hearteval.domain import AXIS_NAMES, CHOICES, Study, pack_marks
+from hearteval.domain import AXIS_NAMES, Study, pack_marks
 from hearteval.domain.columns import ID_BYTES, NO_IDS, Coded, Ids, Numbered
+from hearteval.domain.judging import CHOICE_PLACES
 from hearteval.store import schema
 from hearteval.store.rows import is_of_people, is_on_page
 
@@ -77,7 +78,6 @@ def _sides() -> tuple[Any, ...]:
 N_ASKED, N_SAID, N_SIDES = len(_asked()), len(_said()), len(_sides())
 LIES: Final = np.dtype(f"V{ID_BYTES}")
 """Of an id, of which no zero at its end may go."""
-_CHOSEN: Mapping[str, int] = {choice: place for place, choice in enumerate(CHOICES)}
 ROW: Final = np.dtype(
     [
         ("ids", LIES, (N_ASKED + N_SIDES,)),
@@ -96,15 +96,19 @@ def packed_rows(rows: Sequence[tuple[Any, ...]]) -> NDArray[np.void]:
     columns = [*zip(*rows, strict=True)]
     said = columns[N_ASKED : N_ASKED + N_SAID]
     ids = [*map(_lying, columns[:N_ASKED] + columns[N_ASKED + N_SAID :])]
-    return _packed(ids, _numbers(said, PackedMarks(), Numbered()))
+    reasons = Numbered()
+    return _packed(ids, _numbers(said, PackedMarks(), reasons), reasons)
 
 
-def _packed(ids: Sequence[NDArray[np.void]], said: Mapping[str, NDArray[Any]]) -> NDArray[np.void]:
+def _packed(
+    ids: Sequence[NDArray[np.void]], said: Mapping[str, NDArray[Any]], reasons: Numbered
+) -> NDArray[np.void]:
     rows = np.empty(len(ids[0]), dtype=ROW)
     for place, column in enumerate(ids):
         rows["ids"][:, place] = column
+    digests = _lying([*map(_digest, reasons)])
     for name, column in said.items():
-        rows[name] = column
+        rows[name] = digests[column] if name == "finish_reason" else column
     return rows
 
 
@@ -151,21 +155,20 @@ _SINGLE: Final = _SingleMarks()
 def _numbers(
     said: Sequence[Sequence[Any]], marks: "PackedMarks", reasons: Numbered
 ) -> dict[str, NDArray[Any]]:
-    """Return columns of what was said as the fields of `ROW`; marks and reasons come often.
+    """Return columns of what was said as the fields of `ROW`, of reasons their numbers.
 
     Raises:
         KeyError, TypeError, ValueError: A value is none of its kind.
     """
     repeat, choice, strength, axes, finish_reason = said
     packed = b"".join(map(marks.__getitem__, axes))
-    numbers = reasons.of(finish_reason)
     return {
         "repeat": _whole(repeat, np.int64),
-        "choice": np.fromiter(map(_CHOSEN.__getitem__, choice), np.int8, len(choice)),
+        "choice": np.fromiter(map(CHOICE_PLACES.__getitem__, choice), np.int8, len(choice)),
         # A strength of 0 and none are not the same where both are compared.
         "strength": _whole([-1 if one is None else one for one in strength], np.int8),
         "axes": np.frombuffer(packed, dtype=np.int8).reshape(-1, len(AXIS_NAMES)),
-        "finish_reason": _lying([*map(_digest, reasons)])[numbers],
+        "finish_reason": reasons.of(finish_reason),
     }
 
 
@@ -238,7 +241,8 @@ class Sides(dict[bytes, int]):
         shown, other = (np.where(is_low, *ends) for ends in (systems, systems[::-1]))
         self._name()
         own, about = _lying(assigned), (first, rater, item, low, *systems)
-        rows = _packed([own, _lying(paired), *(self._lie[each] for each in about)], said)
+        ids = [own, _lying(paired), *(self._lie[each] for each in about)]
+        rows = _packed(ids, said, self._reasons)
         return {
             "assignment_id": Ids(own.view(f"S{ID_BYTES}"), is_packed=True),
             "pair_id": Coded(self._pairs, pair),
@@ -249,7 +253,7 @@ class Sides(dict[bytes, int]):
             "rater_id": Coded(self._texts, rater),
             **said,
             "strength": np.maximum(said["strength"], 0),
-            "finish_reason": Coded((*self._reasons,), self._reasons.of(columns[-1])),
+            "finish_reason": Coded((*self._reasons,), said["finish_reason"]),
         }, rows
 
     def _name(self) -> None:

@@ -139,6 +139,10 @@ OF_A_STUDY = (Assignment, Judgment, Rating)
 """Kinds whose totals count what a study reads of them."""
 CHECKED_WHOLE = (Rater, Completion, Attempt, Label, Screening, LatencyProbe)
 """Kinds of which a version of a study reads a part: an edit may hide one, or take it away."""
+UNREADABLE = (
+    *(InvalidRecordError, ValueError, TypeError, KeyError, AttributeError),
+    *(OverflowError, RecursionError),  # numbers and JSON that no record of ours holds
+)
 NAMED = 5
 """Records that a message names at most."""
 
@@ -441,7 +445,7 @@ class SqlStore:
         try:
             if self._read(partial(as_read.is_as_read, study=study)):
                 return
-        except (KeyError, TypeError, ValueError):  # a value is none: which, the records will say
+        except UNREADABLE:  # which value, the records will say
             pass
         self._require_sound((Rater, Completion, Pair, Assignment, Judgment))
         if not self._is_read_only:
@@ -536,7 +540,7 @@ class SqlStore:
         """Say that the store is damaged where a row is no record."""
         try:
             yield
-        except (InvalidRecordError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except UNREADABLE as error:
             words = f"a record of the kind {kind_name(kind)} cannot be read"
             raise self._damaged(words, ids=[kind_name(kind)]) from error
 
