@@ -6,7 +6,6 @@ other on a busy machine cost far more than they bring to a model of this size.
 
 import http.client
 import os
-import time
 from pathlib import Path
 
 from hearteval.models.local import LocalSettings
@@ -26,16 +25,6 @@ def is_serving(base_url: str) -> bool:
         return False
     finally:
         connection.close()
-
-
-def has_stopped(base_url: str) -> bool:
-    """Wait until nobody serves there; say whether that was in time."""
-    deadline = time.monotonic() + SECONDS
-    while is_serving(base_url):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def has_ended(pid: int) -> bool:

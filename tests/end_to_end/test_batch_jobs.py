@@ -3,7 +3,6 @@
 import json
 import signal
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,9 +11,10 @@ from typing import Any
 
 import pytest
 from batch_server import TOKENS_IN, TOKENS_OUT, BatchServer, batch_server
-from forked_heart import DEADLINE_SECONDS, Running
+from forked_heart import Running
 from heart_command import Done, Heart
 from study_files import presets, study_text
+from waiting import until
 
 from hearteval.cli.main import run_command_line
 from hearteval.domain import BatchJob
@@ -307,11 +307,8 @@ def finish(study: Path) -> None:
 
 def kill_when(study: Path, happened: Callable[[], bool]) -> None:
     process = Running(run, str(study))
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not happened():
-        assert process.code is None, process.complaint
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.002)
+    until(lambda: process.code is not None or happened(), look_seconds=0.002)
+    assert process.code is None, process.complaint
     process.kill()
     assert process.code == -signal.SIGKILL
 

@@ -12,7 +12,6 @@ import random
 import re
 import signal
 import subprocess
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -23,11 +22,12 @@ from urllib.request import Request, urlopen
 
 import pytest
 from aiohttp import web
-from forked_heart import DEADLINE_SECONDS, start
+from forked_heart import start
 from killable_study import content, read, wait_until_left
 from scripted_server import completion
 from served_study import fitting_reply, serving
 from study_files import FREE, presets, served, study_text
+from waiting import until
 
 from hearteval.models.asking import WORKERS_PER_CALL
 
@@ -111,10 +111,7 @@ def kill_after(case: Case, provider: Provider, *, n_calls: int, seconds: float) 
     """Start a run, kill it a while after so many calls; tell whether it was still running."""
     enough = len(provider.begun) + n_calls
     process = start("run", case.study, case.store)
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while process.code is None and len(provider.begun) < enough:
-        assert time.monotonic() < deadline, "the run asks nothing"
-        time.sleep(0.002)
+    until(lambda: process.code is not None or len(provider.begun) >= enough, look_seconds=0.002)
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
     process.kill()

@@ -17,6 +17,7 @@ from postgres_server import PostgresServer, server_folder
 from round_robin import proxied
 from served_pages import STUDY, Person, Prepared, Served, prepare, serving
 from test_killed_pages import require_all_there
+from waiting import until
 
 from hearteval.domain import Study
 from hearteval.store.serving import Served as ServedBy
@@ -38,16 +39,7 @@ MAN = TICKS | {"entry_gender": "man"}
 N_JUDGES = 4
 N_EACH = 6
 N_WOMEN = 12
-WAIT_SECONDS = 300
 TOKEN = "of-the-metrics"
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what is to come, however busy the machine is; but not for ever."""
-    end = time.monotonic() + WAIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.1)
 
 
 def ask_again(ask: Callable[[], int]) -> int:

@@ -1,7 +1,6 @@
 """Who serves a study and who opens its tasks: locks that end with whoever holds them."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 from made_records import made_study
 from sqlalchemy import create_engine, text
+from waiting import until
 
 from hearteval.errors import StoreError
 from hearteval.store import serving
@@ -20,14 +20,6 @@ END_ALL = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what PostgreSQL does a moment after a connection was closed."""
-    end = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.02)
 
 
 @pytest.fixture

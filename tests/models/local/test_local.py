@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tiny_model import ONE_THREAD, SECONDS, TINY_MODEL, has_ended, has_stopped, is_serving
+from tiny_model import ONE_THREAD, SECONDS, TINY_MODEL, has_ended, is_serving
+from waiting import until
 
 from hearteval.errors import ModelCallError, SettingsError
 from hearteval.models.local import LocalServer, LocalSettings, run_local_model
@@ -98,7 +99,7 @@ def test_the_server_does_not_outlive_a_killed_parent(
         assert is_serving(base_url)
         parent.send_signal(signal_number)
         assert parent.wait(SECONDS) != 0
-        assert has_stopped(base_url)
+        until(lambda: not is_serving(base_url))
 
 
 def test_a_killed_parent_is_noticed_while_a_large_model_loads() -> None:
@@ -138,7 +139,7 @@ def test_neither_a_proxy_nor_a_file_in_the_working_folder_gets_in_the_way(
 def test_a_server_killed_while_it_serves_is_reported() -> None:
     with run_local_model(TINY_MODEL, ONE_THREAD) as server:
         os.kill(server.pid, signal.SIGKILL)
-        assert has_stopped(server.base_url)
+        until(lambda: not is_serving(server.base_url))
         with pytest.raises(ModelCallError, match=r"ended while it served \(signal 9\)") as caught:
             server.ensure_running()
     assert caught.value.reason == "local-server-died"
