@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 from people_study import JUDGES, PEOPLE, SYSTEMS, WRITERS, PeopleStudy, human_raters
 
+from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.sections.people.study import PeopleResults, analyze_people
@@ -86,7 +87,9 @@ def main() -> None:
         for seed in range(asked.studies):
             data = draw_study(n_items, n_people, random.Random(seed))
             columns = to_columns(data.judgments, data)
-            results = analyze_people(data.judgments, columns, data, level=0.95, seed=seed)
+            results = analyze_people(
+                data.judgments, columns, merge_votes(columns), data, level=0.95, seed=seed
+            )
             assert results is not None
             found.append(figures(results))
             n_apart += any(one.is_apart for one in results.differences)

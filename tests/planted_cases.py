@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from planted_studies import Figure, Limits, analyzed, data_of, scored
 
+from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import to_columns
 from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.people import People
@@ -27,7 +28,9 @@ def people_of(world: World, seed: int) -> PeopleResults:
     data = data_of(world, drawn)
     rows = data.judgments.first_ones
     columns = to_columns(rows, data)
-    found = analyze_people(rows, columns, data, level=0.95, seed=world.plan.seed)
+    found = analyze_people(
+        rows, columns, merge_votes(columns), data, level=0.95, seed=world.plan.seed
+    )
     assert found is not None
     return found
 

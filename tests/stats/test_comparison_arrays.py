@@ -116,7 +116,7 @@ def test_many_rows_lie_in_few_bytes_and_are_wide_whenever_they_are_read(n: int) 
         assert read.dtype == (np.float64 if name in ("score", "weight") else np.int64)
         assert read.tolist() == column[::-1].tolist()
     n_bytes = sum(column.nbytes for column in packed_columns(made).values()) / n
-    assert n_bytes == (1 + 1 + 2 + 8 + 8 + 4 + 2 + 1 if n == FEW_ROWS else 8 * len(given))
+    assert n_bytes == (1 + 1 + 4 + 8 + 8 + 4 + 2 + 1 if n == FEW_ROWS else 8 * len(given))
 
 
 def test_sums_of_scores_do_not_depend_on_the_order_of_rows() -> None:

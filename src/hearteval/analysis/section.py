@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from hearteval.analysis.agreement.pair_votes import PairVotes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.data import StudyData
@@ -78,6 +79,7 @@ class Basis:
         data: The study's, with the judgments of its members alone.
         coverage: What there is of it, and what is missing.
         rows: The first judgment of each rater on each of their pairs; `columns` the same.
+        pair_votes: What they say of each pair.
         voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
         voters: Whose votes these are.
         anchored: People's ranking anchored by judges'; None where people or judges did not vote.
@@ -96,6 +98,7 @@ class Basis:
     coverage: Coverage
     rows: Judgments
     columns: JudgmentColumns
+    pair_votes: PairVotes
     voted: Judgments
     counted: JudgmentColumns
     voters: Headline

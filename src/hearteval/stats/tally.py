@@ -16,7 +16,6 @@ from hearteval.stats.comparisons import (
     IntArray,
     pack,
     packed_columns,
-    reckonable,
     run_starts,
     with_columns,
 )
@@ -88,7 +87,7 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
     lie: dict[str, Any] = packed_columns(comparisons)
     weights = np.unique(lie["weight"])
     lie["weight"] = pack(np.searchsorted(weights, lie["weight"]))
-    lie["score"] = (2 * reckonable(lie["score"])).astype(np.int8)
+    lie["score"] = (2 * lie["score"]).astype(np.int8)
     people = [name for name in ("rater", "writer") if name in lie]
     for name in people:  # -1 where there is none
         lie[name] = pack(lie[name].astype(np.int64) + 1)

@@ -21,7 +21,6 @@ from hearteval.analysis.agreement.pair_votes import (
     PairVotes,
     is_vote,
     majorities,
-    merge_votes,
 )
 from hearteval.analysis.agreement.pair_votes import FLIP as FLIP_VOTE
 from hearteval.analysis.agreement.pair_votes import NO_MAJORITY as NO_MAJORITY_VOTE
@@ -176,15 +175,17 @@ class JudgeMajorities:
     status: str
 
 
-def count_judges_together(columns: JudgmentColumns) -> JudgeMajorities | None:
+def count_judges_together(
+    columns: JudgmentColumns, pair_votes: PairVotes
+) -> JudgeMajorities | None:
     """Merge what the judges answered to each pair, and count; None without a judgment by a judge.
 
-    The columns are of first judgments; people's are left out.
+    The columns are of first judgments, and the votes are theirs; people's are left out.
     """
     columns = columns.select(~columns.is_person)
     if not len(columns):
         return None
-    merged = merge_votes(columns)
+    merged = pair_votes.select((pair_votes.of_judges != ABSENT).any(axis=1))
     given = [k for k, votes in enumerate(merged.of_judges.T) if (votes != ABSENT).any()]
     votes, names = merged.of_judges[:, given], [merged.judges[k] for k in given]
     groups = [*combinations(range(len(names)), 2), *([range(len(names))] if len(names) > 2 else [])]

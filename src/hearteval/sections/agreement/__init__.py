@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.section import Basis, Chapter, Figure, Records, Section, rows_at
 from hearteval.domain import flat_fields
 from hearteval.report.page.links import item_page, pair_key
@@ -108,8 +107,7 @@ class Agreement(Section[JudgesAgreement | None]):
         """Measure the agreement of judges; None where replies are rated, or nothing is found."""
         if basis.ratings is not None:
             return None
-        votes = merge_votes(basis.columns)
-        judges = measure_judges(votes, level=basis.level, seed=basis.seed)
+        judges = measure_judges(basis.pair_votes, level=basis.level, seed=basis.seed)
         weights = weigh_axes(basis.columns, level=basis.level)
         found = cls(judges, weights, basis.found(People))
         return found if judges or weights or found.whole else None

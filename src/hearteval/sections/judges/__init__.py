@@ -108,7 +108,7 @@ class Judges(Section[JudgeAudits | None]):
             found=collect_audits(data, level=level),
             stress=basis.stress if basis.ratings else _stress(data, level=level),
             consistency=consistency_results(basis.again, raters=data.rater_names, level=level),
-            majorities=count_judges_together(basis.columns),
+            majorities=count_judges_together(basis.columns, basis.pair_votes),
             again=rank_stability(
                 basis.again, data.ranked, people=people_among(data.raters), level=level
             ),

@@ -95,6 +95,7 @@ class People(Section[PeopleResults]):
         found = analyze_people(
             basis.rows,
             basis.columns,
+            basis.pair_votes,
             basis.data,
             level=basis.level,
             seed=basis.seed,

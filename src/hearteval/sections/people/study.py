@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.agreement.pair_votes import merge_votes
+from hearteval.analysis.agreement.pair_votes import PairVotes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judgments import Judgments
@@ -57,9 +57,10 @@ class PeopleResults:
     """By people's votes and by those of judges; empty where models met no person."""
 
 
-def analyze_people(
+def analyze_people(  # noqa: PLR0913 - parts of a `Basis`, which simulations have none of
     judgments: Judgments,
     columns: JudgmentColumns,
+    votes: PairVotes,
     data: StudyData,
     *,
     level: float,
@@ -68,15 +69,16 @@ def analyze_people(
 ) -> PeopleResults | None:
     """Set people beside judges and models; None where no person judged or wrote what is judged.
 
-    `judgments` are the first ones of ranked systems, `columns` the same; `seed` draws the
-    bootstrap's items, and the splits of raters; `rule` says which pairs are ambiguous.
+    `judgments` are the first ones of ranked systems, `columns` the same, `votes` what they say of
+    each pair; `seed` draws the bootstrap's items, and the splits of raters; `rule` says which pairs
+    are ambiguous.
     """
     # People and judges are compared on the items that both were shown.
     if hidden := {item.id for item in data.not_shown}:
         judgments = judgments.select(~judgments.item.is_in(hidden))
         is_shared = np.array([item.id not in hidden for item in columns.names.items])
         columns = columns.select(is_shared[columns.item])
-    votes = merge_votes(columns)
+        votes = votes.select(is_shared[votes.item])
     met = find_meetings(columns)
     rankings = rank_by_kind(judgments, data.ranked, data.raters, writers=data.writers, level=level)
     results = PeopleResults(
