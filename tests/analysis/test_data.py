@@ -1,5 +1,6 @@
 """Judgments as rows, and what a study's data answers of itself."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,28 @@ def test_a_text_of_many_rows_is_kept_once() -> None:
     rows = rows_of("first", "first")
 
     assert [*rows.pair.values] == ["p0"]
+
+
+def test_batches_may_share_values_that_grow_or_have_their_own() -> None:
+    texts, batches = ["u", "z", "y"], []
+    sides = [([2, 1, 2], [1, 2, 1]), ([3, 0, 1], [1, 1, 3])]
+    for codes in sides:
+        batch, places = batch_of(("tie",) * 3, (None,) * 3), np.array(codes, dtype=np.int32)
+        batch["first_system_id"] = Coded(texts, places[0])
+        batch["second_system_id"] = Coded(texts, places[1])
+        batches.append(batch)
+    batches.append(batch_of(("first",), (3,)))
+
+    def given() -> Iterator[dict[str, Any]]:
+        for batch in batches:
+            yield batch
+            texts.append("x")
+
+    rows = judgment_columns(given())
+
+    assert [*rows.first_system] == [*"yzy", *"xuz", "x"]
+    assert [*rows.second_system] == [*"zyz", *"zzx", "y"]
+    assert sorted(set(rows.first_system.values)) == sorted(rows.first_system.values)
 
 
 def test_pairs_that_nobody_named_beforehand_are_there_too() -> None:

@@ -4,7 +4,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -106,6 +107,19 @@ def test_a_value_that_is_none_is_damage(place: str, store: SqlStore, column: str
         list(store.judgment_table(asked(store)))
     with pytest.raises(StoreError, match="judgment cannot be read"):
         list(store.iter(Judgment))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda store: store.judgment_table(asked(store)), lambda store: store.iter(Judgment)],
+)
+def test_a_text_that_is_none_is_damage_and_not_shown(
+    place: str, store: SqlStore, read: Callable[[SqlStore], Iterable[object]]
+) -> None:
+    change(place, "UPDATE judgments SET choice = CAST(x'736f6ff6' AS TEXT)")
+    with pytest.raises(StoreError, match="is damaged: a text in it cannot be read") as caught:
+        list(read(store))
+    assert "soo" not in "".join(traceback.format_exception(caught.value))
 
 
 @pytest.mark.parametrize("axes", [",".join(['"H":["first",5]'] * 15), '"H":' + "[" * 9_999 + "]"])

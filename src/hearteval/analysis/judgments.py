@@ -203,7 +203,7 @@ class Judgments(Sequence[JudgmentRow]):
     def __add__(self, other: "Judgments") -> "Judgments":
         if not len(other):
             return self
-        number = {name: Numbered() for name in _CODED}
+        number = {name: _Numbering() for name in _CODED}
         pairs = Ids.joined([Ids.of(one.pair.values) for one in (self, other)]).in_order()
         parts: dict[str, list[Any]] = {name: [] for name in _KINDS}
         for one in (self, other):
@@ -273,7 +273,7 @@ def judgment_columns(batches: Iterable[Mapping[str, Any]], pairs: Ids = NO_IDS) 
     Raises:
         ValueError: The columns of a batch are not of one length.
     """
-    number = {name: Numbered() for name in _CODED}
+    number = {name: _Numbering() for name in _CODED}
     ids, columns = GrowingIds(), {name: GrowingColumn(kind) for name, kind in _KINDS.items()}
     named: Sequence[Any] = ()
     place = np.empty(0, dtype=np.int32)
@@ -282,7 +282,7 @@ def judgment_columns(batches: Iterable[Mapping[str, Any]], pairs: Ids = NO_IDS) 
             raise ValueError("a column of judgments is shorter than another")
         ids.extend(batch["assignment_id"])
         found: dict[str, Any] = {
-            name: _numbered(batch[of_row], number[_ALIKE.get(name, name)])
+            name: number[_ALIKE.get(name, name)].of_column(batch[of_row])
             for name, of_row in _CODED.items()
             if name != "pair"
         }
@@ -299,11 +299,23 @@ def judgment_columns(batches: Iterable[Mapping[str, Any]], pairs: Ids = NO_IDS) 
     return _made(ids.made(), made, number, Ids.joined([pairs, Ids.of(number["pair"])]))
 
 
-def _numbered(column: Coded, number: Numbered) -> NDArray[np.int32]:
-    """Return the numbers of a batch's values, of which those that are new come after the others."""
-    table, there = np.zeros(len(column.values), dtype=np.int32), column.places
-    table[there] = number.of([column.values[k] for k in there.tolist()])
-    return table[column.codes]
+class _Numbering(Numbered):
+    """The number of each value, and of the places of values that many batches have in common."""
+
+    def __init__(self) -> None:
+        self._values: Sequence[Any] = ()
+        self._of_place = np.empty(0, dtype=np.int32)
+
+    def of_column(self, column: Coded) -> NDArray[np.int32]:
+        """Return the numbers of a batch; those of new values come after the others."""
+        values, known = column.values, self._of_place
+        if values is not self._values:
+            known = known[:0]
+        known = np.append(known, np.full(len(values) - len(known), -1, dtype=np.int32))
+        if len(new := np.unique(column.codes[known[column.codes] < 0])):
+            known[new] = self.of([values[k] for k in new.tolist()])
+        self._values, self._of_place = values, known
+        return known[column.codes]
 
 
 def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
@@ -329,7 +341,7 @@ def judgments_of(rows: Iterable[JudgmentRow]) -> Judgments:
 
 
 def _made(
-    assignment: Ids, columns: dict[str, Any], number: dict[str, Numbered], pairs: Ids
+    assignment: Ids, columns: dict[str, Any], number: dict[str, _Numbering], pairs: Ids
 ) -> Judgments:
     """Return the judgments of columns, which this uses up."""
     values: dict[str, Sequence[Any]] = {

@@ -217,14 +217,9 @@ class Coded:
         return found
 
     @property
-    def places(self) -> IntArray:
-        """The places of the values that stand in any row."""
-        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
-
-    @property
     def present(self) -> Sequence[Any]:
         """The values that stand in any row."""
-        there = self.places
+        there = np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
         if isinstance(self.values, Ids):
             return self.values[there]
         return [self.values[k] for k in there.tolist()]

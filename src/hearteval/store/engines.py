@@ -35,7 +35,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from hearteval.errors import InvalidRecordError, SettingsError, StoreError
-from hearteval.store.integrity.seal import SLOT
+from hearteval.store.integrity.seal import SLOT, damaged
 from hearteval.store.version import VERSION, read_version
 
 T = TypeVar("T")
@@ -391,7 +391,8 @@ def run_patiently(
     Threads that share a database share its `outage`.
 
     Raises:
-        StoreError: The database refused the work, or stayed away too long.
+        StoreError: The database refused the work, holds a text that is none, or stayed away too
+            long.
         InvalidRecordError: A value is not of the kind that its column holds.
     """
     deadline = time.monotonic() + patience_seconds
@@ -414,6 +415,8 @@ def run_patiently(
             words = "all connections of this process are in use, and none became free"
             raise StoreError(f"store {name} is busy: {words}; try again later") from error
         except DBAPIError as error:
+            if "Could not decode to UTF-8" in str(error.orig):  # the driver's words show the text
+                raise damaged(name, "a text in it cannot be read", ids=["text"]) from None
             left = deadline - time.monotonic()
             if not _is_outage(error) or left <= 0:
                 raise _failure(name, error) from error

@@ -4,6 +4,7 @@ Each call is one transaction, repeated where the database goes away in the middl
 databases are opened and waited for is in `engines`.
 """
 
+import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -14,6 +15,7 @@ from threading import BoundedSemaphore, RLock
 from typing import Any, TypeVar, cast, get_args
 
 from sqlalchemy import Column, Connection, Engine, Select, func, select
+from sqlalchemy.exc import OperationalError
 
 from hearteval.domain import (
     Assignment,
@@ -925,7 +927,10 @@ def _bare_rows(query: Select[Any], connection: Connection) -> list[tuple[Any, ..
     """Return rows as the driver has them, ids as bytes: in half the time."""
     with closing(connection.execute(with_id_bytes(query))) as result:
         assert result.cursor is not None
-        return cast("list[tuple[Any, ...]]", result.cursor.fetchall())
+        try:
+            return cast("list[tuple[Any, ...]]", result.cursor.fetchall())
+        except sqlite3.OperationalError as error:  # as of any other read
+            raise OperationalError(None, None, error) from error
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:

@@ -1,11 +1,13 @@
 """The client against a scripted loopback endpoint."""
 
 import asyncio
+import json
 import logging
 import traceback
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from aiohttp import web
@@ -30,7 +32,7 @@ from scripted_server import (
 
 from hearteval.models.base import Message, Reply, Sampling, Usage
 from hearteval.models.failures import CallFailureError
-from hearteval.models.http import Endpoint
+from hearteval.models.http import Endpoint, build_body
 from hearteval.models.http.client import OpenAICompatibleModel, Timeouts, open_client
 
 KEY = "canary-4f1d-key-9b7e"
@@ -144,6 +146,27 @@ class TestReplies:
 
 
 class TestRequests:
+    def test_what_calls_share_is_written_once_and_each_gets_its_own(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        written = Mock(wraps=json.dumps)
+        monkeypatch.setattr("hearteval.models.http.client.json.dumps", written)
+        rules = [Message(role="system", content=f'{"Be kind. " * 9}"{k}"') for k in range(2)]
+        cool = Sampling(temperature=0.5)
+        calls = [([rules[0], *MESSAGES], Sampling()), ([rules[0]], Sampling())]
+        calls += [([rules[0], *MESSAGES, *MESSAGES], cool), ([rules[1], *MESSAGES], cool)]
+
+        async def call() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+            async with opened(say("Yes.")) as (model, server):
+                for messages, sampling in calls:
+                    await model.complete(messages, sampling)
+                endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
+                return server.bodies, [build_body(*one, endpoint) for one in calls]
+
+        sent, expected = asyncio.run(call())
+        assert sent == expected
+        assert sum("messages" in one.args[0] for one in written.call_args_list) == 3
+
     def test_asks_for_a_stream_with_usage_under_the_key(self) -> None:
         body, headers, _ = request_of(Sampling())
         assert body["stream"] is True

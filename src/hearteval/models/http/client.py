@@ -273,6 +273,9 @@ class OpenAICompatibleModel:
         headers = {**AS_IT_COMES, **authorization(endpoint)}
         self._caller = Caller(endpoint, client, headers, timeouts=timeouts)
         self._url = self._caller.url("/chat/completions")
+        self._shared: dict[str, Any] = {}
+        self._written = ""
+        """What many requests share, and as JSON."""
 
     def __repr__(self) -> str:
         """Name the model and its address, and nothing secret."""
@@ -297,7 +300,7 @@ class OpenAICompatibleModel:
         self, body: Mapping[str, Any], parts: ReplyParts, *, is_whole: bool
     ) -> None:
         stopwatch = Stopwatch()
-        sent = json.dumps(body, allow_nan=False)
+        sent = self._as_json(body)
         async with self._caller.open(
             "POST", self._url, sent, sent=parts.sent, is_whole=is_whole
         ) as response:
@@ -305,6 +308,15 @@ class OpenAICompatibleModel:
                 await _read_stream(response, parts, stopwatch)
             else:
                 parts.add_body(await read_text(response), stopwatch.elapsed_ms())
+
+    def _as_json(self, body: Mapping[str, Any]) -> str:
+        """Write a body; its settings and first message, which many share, once."""
+        first, *others = body["messages"]
+        shared = {key: value for key, value in body.items() if key != "messages"}
+        shared["messages"] = [first]  # last, for the others to follow
+        if shared != self._shared:
+            self._shared, self._written = shared, json.dumps(shared, allow_nan=False)
+        return ", ".join((self._written[:-2], *map(json.dumps, others))) + "]}"
 
     def _reply(self, parts: ReplyParts, sampling: Sampling) -> Reply:
         return parts.to_reply(
