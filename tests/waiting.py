@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-WAIT_SECONDS = 300
+WAIT_SECONDS = 600
 """Nothing that works takes as long, however busy the machine is."""
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -110,16 +110,48 @@ def test_a_value_that_is_none_is_damage(place: str, store: SqlStore, column: str
 
 
 @pytest.mark.parametrize(
-    "read",
-    [lambda store: store.judgment_table(asked(store)), lambda store: store.iter(Judgment)],
+    ("column", "read"),
+    [
+        ("judgments SET choice", lambda store: store.judgment_table(asked(store))),
+        ("judgments SET choice", lambda store: store.iter(Judgment)),
+        ("judgments SET raw", lambda store: store.iter(Judgment)),
+        ("labels SET evidence", lambda store: store.label_table(asked(store))),
+    ],
 )
 def test_a_text_that_is_none_is_damage_and_not_shown(
-    place: str, store: SqlStore, read: Callable[[SqlStore], Iterable[object]]
+    place: str,
+    store: SqlStore,
+    heart: Heart,
+    column: str,
+    read: Callable[[SqlStore], Iterable[object]],
 ) -> None:
-    change(place, "UPDATE judgments SET choice = CAST(x'736f6ff6' AS TEXT)")
-    with pytest.raises(StoreError, match="is damaged: a text in it cannot be read") as caught:
+    change(place, f"UPDATE {column} = CAST(x'736f6ff6' AS TEXT)")
+    with pytest.raises(StoreError, match=r"is damaged: .* cannot be read") as caught:
         list(read(store))
-    assert "soo" not in "".join(traceback.format_exception(caught.value))
+    said = "".join(traceback.format_exception(caught.value))
+    said += heart("store", "verify", place).err
+    assert "cannot be read: Could not decode to UTF-8 column" in said
+    assert "soo" not in said
+
+
+def test_a_page_that_is_broken_is_said_of_the_file(place: str) -> None:
+    with closing(sqlite3.connect(place)) as connection:
+        one = connection.execute("SELECT * FROM assignments").fetchone()
+        places = ", ".join("?" * len(one))
+        copies = ((number.to_bytes(16), *one[1:]) for number in range(400))
+        connection.executemany(f"INSERT INTO assignments VALUES ({places})", copies)
+        connection.commit()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    whole, said = Path(place).read_bytes(), []
+    for page in range(len(whole) // size - 40, len(whole) // size):
+        Path(place).write_bytes(whole[: page * size] + b"\xff" * size + whole[(page + 1) * size :])
+        with suppress(StoreError), closing(SqlStore.open(place)) as store:
+            study = asked(store)
+            try:
+                store.planned(study)
+            except StoreError as error:
+                said.append(str(error))
+    assert any("malformed" in words for words in said)
 
 
 @pytest.mark.parametrize("axes", [",".join(['"H":["first",5]'] * 15), '"H":' + "[" * 9_999 + "]"])

@@ -8,11 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
-from hearteval.analysis.agreement.pair_votes import PairVotes
+from hearteval.analysis.agreement.pair_votes import PairVotes, merge_votes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.data import StudyData
@@ -71,7 +71,7 @@ class Chip(NamedTuple):
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Basis:
     """What sections are found in.
 
@@ -79,7 +79,6 @@ class Basis:
         data: The study's, with the judgments of its members alone.
         coverage: What there is of it, and what is missing.
         rows: The first judgment of each rater on each of their pairs; `columns` the same.
-        pair_votes: What they say of each pair.
         voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
         voters: Whose votes these are.
         anchored: People's ranking anchored by judges'; None where people or judges did not vote.
@@ -98,7 +97,6 @@ class Basis:
     coverage: Coverage
     rows: Judgments
     columns: JudgmentColumns
-    pair_votes: PairVotes
     voted: Judgments
     counted: JudgmentColumns
     voters: Headline
@@ -115,6 +113,11 @@ class Basis:
     earlier: "Sections"
     everybody: StudyData
     assume_random: bool
+
+    @cached_property
+    def pair_votes(self) -> PairVotes:
+        """What `columns` say of each pair."""
+        return merge_votes(self.columns)
 
     @property
     def again(self) -> Judgments:

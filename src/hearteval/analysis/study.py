@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.briefs import BriefUse, find_briefs
 from hearteval.analysis.calls import (
     NOTHING_SPENT,
@@ -205,7 +204,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         coverage=coverage,
         rows=rows,
         columns=columns,
-        pair_votes=merge_votes(columns),
         voted=counted,
         counted=votes,
         voters=voters,

@@ -35,7 +35,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from hearteval.errors import InvalidRecordError, SettingsError, StoreError
-from hearteval.store.integrity.seal import SLOT, damaged
+from hearteval.store.integrity.seal import NO_TEXT, SLOT, damaged, words_of_driver
 from hearteval.store.version import VERSION, read_version
 
 T = TypeVar("T")
@@ -407,15 +407,15 @@ def run_patiently(
             return done
         except IntegrityError as error:
             raise StoreError(
-                f"store {name} refused a record: {_words(error)}; it refers to one that is not "
-                "stored, or contradicts one that another run has added; run the same again, and "
-                "see `heart store verify` where that ends so too: the store is damaged then"
+                f"store {name} refused a record: {words_of_driver(error)}; it refers to one that "
+                "is not stored, or contradicts one that another run has added; run the same again, "
+                "and see `heart store verify` where that ends so too: the store is damaged then"
             ) from error
         except NoConnectionError as error:
             words = "all connections of this process are in use, and none became free"
             raise StoreError(f"store {name} is busy: {words}; try again later") from error
         except DBAPIError as error:
-            if "Could not decode to UTF-8" in str(error.orig):  # the driver's words show the text
+            if NO_TEXT in str(error.orig):  # the error shows the text
                 raise damaged(name, "a text in it cannot be read", ids=["text"]) from None
             left = deadline - time.monotonic()
             if not _is_outage(error) or left <= 0:
@@ -446,17 +446,12 @@ def _is_outage(error: DBAPIError) -> bool:
 
 
 def _failure(name: str, error: DBAPIError) -> StoreError:
-    words = _words(error)
+    words = words_of_driver(error)
     advice = next(
         (advice for sign, advice in ADVICE.items() if sign in words),
         "check that it can be reached, then run the same command again",
     )
     return StoreError(f"store {name} cannot be used: {words}; {advice}")
-
-
-def _words(error: DBAPIError) -> str:
-    """Return the driver's message as one line, without the values that PostgreSQL adds to it."""
-    return " ".join(str(error.orig).partition("\nDETAIL:")[0].split())
 
 
 def probe_store(place: str) -> str:

@@ -15,7 +15,7 @@ from threading import BoundedSemaphore, RLock
 from typing import Any, TypeVar, cast, get_args
 
 from sqlalchemy import Column, Connection, Engine, Select, func, select
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from hearteval.domain import (
     Assignment,
@@ -929,8 +929,8 @@ def _bare_rows(query: Select[Any], connection: Connection) -> list[tuple[Any, ..
         assert result.cursor is not None
         try:
             return cast("list[tuple[Any, ...]]", result.cursor.fetchall())
-        except sqlite3.OperationalError as error:  # as of any other read
-            raise OperationalError(None, None, error) from error
+        except sqlite3.DatabaseError as error:  # as of any other read
+            raise DBAPIError.instance(None, None, error, sqlite3.DatabaseError) from error
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:

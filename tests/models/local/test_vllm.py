@@ -95,7 +95,7 @@ def test_the_program_serves_on_loopback_and_ends_with_all_that_it_started(
 
 
 def _is_zombie(pid: int) -> bool:
-    with suppress(FileNotFoundError):  # it went while we looked
+    with suppress(FileNotFoundError, ProcessLookupError):  # it went while we looked
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     return True
 

@@ -70,6 +70,12 @@ class PairVotes:
         return self.votes[:, ~self.is_person]
 
     @property
+    def is_judged(self) -> BoolArray:
+        """Which pairs a judge was asked about."""
+        lie = vars(self)["votes"]  # there may be many people
+        return np.asarray((lie[:, ~self.is_person] != ABSENT).any(axis=1))
+
+    @property
     def judges(self) -> tuple[str, ...]:
         """Names of the judges, by name, in the order of `of_judges`."""
         return tuple(rater.name for rater in self.names.raters if rater.kind != "human")

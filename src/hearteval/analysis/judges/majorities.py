@@ -185,7 +185,7 @@ def count_judges_together(
     columns = columns.select(~columns.is_person)
     if not len(columns):
         return None
-    merged = pair_votes.select((pair_votes.of_judges != ABSENT).any(axis=1))
+    merged = pair_votes.select(pair_votes.is_judged)
     given = [k for k, votes in enumerate(merged.of_judges.T) if (votes != ABSENT).any()]
     votes, names = merged.of_judges[:, given], [merged.judges[k] for k in given]
     groups = [*combinations(range(len(names)), 2), *([range(len(names))] if len(names) > 2 else [])]

@@ -310,7 +310,10 @@ class OpenAICompatibleModel:
                 parts.add_body(await read_text(response), stopwatch.elapsed_ms())
 
     def _as_json(self, body: Mapping[str, Any]) -> str:
-        """Write a body; its settings and first message, which many share, once."""
+        """Write a body; its settings and first message, which many share, once.
+
+        Settings that are equal are the same, `True` and 1 too; none may be changed in place.
+        """
         first, *others = body["messages"]
         shared = {key: value for key, value in body.items() if key != "messages"}
         shared["messages"] = [first]  # last, for the others to follow

@@ -9,6 +9,7 @@ who changes rows, hashes and sums alike.
 """
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,6 +45,9 @@ from hearteval.store.rows import (
 NO_STUDY = "0" * 32
 """Stands for the study of a kind whose records belong to none."""
 HEX_DIGITS = 32
+NO_TEXT = "Could not decode to UTF-8"
+"""Of which the driver of SQLite complains."""
+_VALUES = re.compile(r"\nDETAIL:| with text '")
 ROWS = 2_000
 
 
@@ -202,6 +206,15 @@ def damaged(name: str, words: str, *, ids: Sequence[str]) -> StoreError:
         f"store {name} is damaged: {words}; go on with a copy of it, and see `heart store verify`",
         ids=ids,
     )
+
+
+def words_of_driver(error: Exception, otherwise: str = "") -> str:
+    """Return the driver's message as one line, without the values and texts that it shows.
+
+    `otherwise` stands for an error that is not the driver's.
+    """
+    words = str(getattr(error, "orig", otherwise))
+    return " ".join(_VALUES.split(words, maxsplit=1)[0].split())
 
 
 def slot_of(connection: Connection) -> int:

@@ -27,6 +27,7 @@ from hearteval.store.integrity.seal import (
     record_of,
     sealed_rows,
     studies_of,
+    words_of_driver,
 )
 from hearteval.store.people import exclusions, persons
 from hearteval.store.people.audit import HEAD, check_chain, iter_events
@@ -176,7 +177,7 @@ def check_records(
                     key = (kind_name(kind), study_id)
                     totals[key] = totals.get(key, NOTHING).plus(contents)
         except (DBAPIError, TypeError, ValueError) as error:
-            words = str(getattr(error, "orig", "a value is no value of its column"))
+            words = words_of_driver(error, "a value is no value of its column")
             faults.append(StoreFault(kind_name(kind), "", f"{UNREAD}: {words}"))
     faults += _count_faults(totals, read_totals(connection, *map(kind_name, kinds)))
     return StoreCheck(totals, tuple(faults))
@@ -193,7 +194,7 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
                 yield StoreFault(DATABASE, "", f"a row of {table} refers to one that is gone")
         yield from _schema_faults(connection)
     except DBAPIError as error:
-        yield StoreFault(DATABASE, "", " ".join(str(error.orig).split()))
+        yield StoreFault(DATABASE, "", words_of_driver(error))
 
 
 def _moved_pairs(connection: Connection) -> Iterator[StoreFault]:
@@ -210,7 +211,7 @@ def _moved_pairs(connection: Connection) -> Iterator[StoreFault]:
         for (id_,) in connection.execute(query):
             yield StoreFault("pair", id_, "its systems are not those of its completions")
     except DBAPIError as error:
-        yield StoreFault(DATABASE, "", " ".join(str(error.orig).split()))
+        yield StoreFault(DATABASE, "", words_of_driver(error))
     except TypeError:
         yield StoreFault("pair", "", f"an id of one {UNREAD}")
 
