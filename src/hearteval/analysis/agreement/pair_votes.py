@@ -71,7 +71,7 @@ class PairVotes:
 
     @property
     def is_judged(self) -> BoolArray:
-        """Which pairs a judge was asked about."""
+        """Which pairs a judge has answered."""
         lie = vars(self)["votes"]  # there may be many people
         return np.asarray((lie[:, ~self.is_person] != ABSENT).any(axis=1))
 
